@@ -1,0 +1,91 @@
+"""Where things live on disk: one function or property for each place, and no other module joins such paths.
+
+Standard library only, for `send-relay` and the hooks start hundreds of times a day. Nothing here creates anything.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+
+def state_dir() -> Path:
+    """`$XDG_STATE_HOME/mat`, by default `~/.local/state/mat`: one for each user and host, 0700."""
+    base = os.environ.get("XDG_STATE_HOME") or str(Path.home() / ".local" / "state")
+    return Path(base) / "mat"
+
+
+@dataclass(frozen=True, slots=True)
+class StatePlaces:
+    """The user's state folder. Agents can't reach it from inside their sandboxes."""
+
+    root: Path
+
+    @property
+    def lock(self) -> Path:
+        return self.root / "supervisor.lock"
+
+    @property
+    def heartbeat(self) -> Path:
+        return self.root / "supervisor.json"
+
+    @property
+    def log(self) -> Path:
+        return self.root / "supervisor.log"
+
+    @property
+    def guard_lock(self) -> Path:
+        return self.root / "guard.lock"
+
+    @property
+    def ballast(self) -> Path:
+        return self.root / "ballast"
+
+    @property
+    def spool(self) -> Path:
+        """What humans and hooks say: `tmp/`, `new/`, `aside/` below it."""
+        return self.root / "spool"
+
+    @property
+    def sessions(self) -> Path:
+        return self.root / "sessions"
+
+    def session(self, session: str) -> Path:
+        return self.sessions / session
+
+    def journal(self, session: str) -> Path:
+        return self.session(session) / "journal.db"
+
+
+@dataclass(frozen=True, slots=True)
+class SessionPlaces:
+    """`<workdir>/.mat/<session>/`: all that an agent can write to."""
+
+    root: Path
+
+    @classmethod
+    def of(cls, workdir: Path, session: str) -> SessionPlaces:
+        return cls(workdir / ".mat" / session)
+
+    def spool(self, role: str) -> Path:
+        """`tmp/`, `new/`, `aside/` below it."""
+        return self.root / "spool" / role
+
+    @property
+    def handoffs(self) -> Path:
+        """The content of each relay as it was sent, `<sha256>.md`."""
+        return self.root / "handoffs"
+
+    @property
+    def prompts(self) -> Path:
+        return self.root / "prompts"
+
+    @property
+    def about(self) -> Path:
+        """`session.json`: what `send-relay` must know. Rewritten whole by the loop only."""
+        return self.root / "session.json"
+
+    @property
+    def sent_index(self) -> Path:
+        return self.root / "sent.index"
