@@ -1,0 +1,53 @@
+"""The helpers of the tests themselves."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import uuid
+from pathlib import Path
+
+import pytest
+
+from tests import leftovers
+from tests.waiting import wait_for
+
+
+def test_waiting_returns_what_the_predicate_found() -> None:
+    """The caller gets the value that ended the wait, so that it need not look a second time."""
+    answers = iter(["", "", "there"])
+    assert wait_for(lambda: next(answers), what="an answer") == "there"
+
+
+def test_waiting_in_vain_names_what_was_missing() -> None:
+    """A deadline that passes says what did not happen, and what was there instead."""
+    with pytest.raises(AssertionError, match=r"not within 0 s: the reply \(last seen: None\)"):
+        wait_for(lambda: None, timeout_s=0, what="the reply")
+
+
+@pytest.mark.parametrize("trace", ["environment", "folder"])
+def test_a_process_that_a_run_left_is_found_and_ended(trace: str, tmp_path: Path) -> None:
+    """Neither a new parent nor an empty environment hides what a run started."""
+    mark = uuid.uuid4().hex
+    argv = ["setsid", shutil.which("sleep") or "sleep", "60"]
+    marked = trace == "environment"
+    with subprocess.Popen(argv, cwd="/" if marked else tmp_path, env={leftovers.MARK: mark} if marked else {}) as stray:
+        folders = [tmp_path / "elsewhere" if marked else tmp_path]
+        wait_for(lambda: leftovers.of_run(mark, folders), what="the stray process")
+        assert [f"pid {stray.pid}:" in line for line in leftovers.after_grace(mark, folders, grace_s=0)] == [True]
+        assert stray.wait(timeout=10) != 0
+    assert leftovers.after_grace(mark, folders, grace_s=0) == []
+
+
+def test_a_bare_tmux_can_not_reach_the_users_server() -> None:
+    """Even a test that forgets its socket talks to an empty folder of this run."""
+    assert "TMUX" not in os.environ
+    assert Path(os.environ["TMUX_TMPDIR"]).parent.name.startswith("mat-t-")
+
+
+def test_each_test_has_an_empty_home(home: Path) -> None:
+    """What mat keeps for a user lands in a folder that ends with the test."""
+    assert list(home.iterdir()) == []
+    assert Path.home() == home
+    assert Path(os.environ["XDG_STATE_HOME"]).is_relative_to(home)
