@@ -1,0 +1,183 @@
+"""What mat tells a person: one function for each kind of notification, each ending with the command to run next.
+
+The first line alone says what happened (some channels show no more). Words are neutral and never quote what an agent
+printed; only what it handed to `notify-user` is passed on. Under 1 KiB like everything that is shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from matcore.words.shape import LIMIT, clean, line, middle
+
+_NAME = 40
+_GATES = 200
+_TEXT = 500
+_PATH = 240
+
+
+def notice(kind: str, **facts: object) -> str:
+    """The text of a notification. `kind` is a key of KINDS; facts that a kind does not use are ignored.
+
+    Raises `KeyError` for an unknown kind and `TypeError` when a fact is missing that it can't do without.
+    """
+    return middle("\n".join(KINDS[kind](**facts)), LIMIT)
+
+
+def _idle_recovery(
+    *,
+    session: str,
+    since: str = "",
+    owed: str | None = None,
+    relay: str | None = None,
+    rungs: int = 2,
+    **_: object,
+) -> Sequence[str]:
+    holder = f"{_n(owed)} holds the baton" if owed else "nobody holds the baton"
+    named = f" ({_n(relay)})" if relay else ""
+    look = f"mat attach {_n(session)} {_n(owed)}" if owed else f"mat attach {_n(session)}"
+    return (
+        f"{_n(session)} stands still{_since(since)}: {holder}{named}, {rungs} attempts to wake it did not help.",
+        "Nothing more is tried until somebody acts.",
+        f"Why: mat why {_n(session)}",
+        f"Look: {look}",
+    )
+
+
+def _gate(*, session: str, gates: Sequence[str] = (), since: str = "", **_: object) -> Sequence[str]:
+    named = line(", ".join(gates), _GATES) or "a gate"
+    role = next((gate.partition("/")[2] for gate in gates if "/" in gate), "")
+    look = f"mat attach {_n(session)} {_n(role)}" if role else f"mat why {_n(session)}"
+    paused = ["Free it: mat resume " + _n(session)] if any(gate.partition("/")[0] == "paused" for gate in gates) else []
+    return (
+        f"{_n(session)} has to be woken and can't be{_since(since)}: {named}.",
+        *paused,
+        f"Look: {look}",
+    )
+
+
+def _question(*, session: str, role: str, text: str = "", dialog: bool = False, **_: object) -> Sequence[str]:
+    reply = f"mat attach {_n(session)} {_n(role)}" if dialog else f'mat answer {_n(session)} "TEXT"'
+    waits = "a dialog on its screen waits for you" if dialog else "it asks"
+    said = [clean(text).strip()] if text else []
+    return (f"{_n(session)}: {_n(role)} waits for you: {waits}.", *(middle(t, _TEXT) for t in said), f"Answer: {reply}")
+
+
+def _overdue(*, session: str, cycle: str = "", since: str = "", **_: object) -> Sequence[str]:
+    return (
+        f"{_n(session)}: cycle {_n(cycle)} is open and nothing was handed over{_since(since)}.",
+        "The agents move, but the work does not pass on.",
+        f"Why: mat why {_n(session)}",
+    )
+
+
+def _cycle_completed(
+    *, session: str, cycle: str = "", by: str = "", goal: str = "", reason: str = "", **_: object
+) -> Sequence[str]:
+    return (
+        f"{_n(session)}: cycle {_n(cycle)} is completed{_by(by)}.",
+        *_labelled("Goal", goal),
+        *_labelled("Reason", reason),
+        f"See: mat recap; next: mat cycle open --session {_n(session)} --goal TEXT",
+    )
+
+
+def _cycle_blocked(
+    *, session: str, cycle: str = "", by: str = "", goal: str = "", reason: str = "", **_: object
+) -> Sequence[str]:
+    look = f"mat attach {_n(session)} {_n(by)}" if by and by != "human" else f"mat why {_n(session)}"
+    return (
+        f"{_n(session)}: cycle {_n(cycle)} is blocked{_by(by)}.",
+        *_labelled("Reason", reason),
+        *_labelled("Goal", goal),
+        f"Look: {look}; go on: mat cycle open --session {_n(session)} --goal TEXT",
+    )
+
+
+def _crash_loop(*, session: str, role: str, times: int = 3, minutes: int = 10, **_: object) -> Sequence[str]:
+    return (
+        f"{_n(session)}: the agent of {_n(role)} ended {times} times in {minutes} minutes; it is not started again.",
+        f"Its last screen: mat log {_n(session)} -n 50",
+        f"Start it: mat restart {_n(session)} {_n(role)}",
+    )
+
+
+def _mass_loss(*, sessions: Sequence[str] = (), panes: int = 0, file: str = "", **_: object) -> Sequence[str]:
+    named = line(", ".join(sessions), _GATES)
+    return (
+        f"{panes} agents of {len(sessions)} sessions are gone at once; the terminal server may have ended.",
+        named,
+        f"Look: mat doctor; start again: mat up {line(file, _PATH) or 'FILE'} (it resumes the agents' sessions)",
+    )
+
+
+def _refusals(
+    *,
+    session: str,
+    role: str,
+    file: str = "",
+    check: str = "",
+    reason: str = "",
+    blocks: int = 3,
+    **_: object,
+) -> Sequence[str]:
+    return (
+        f"{_n(session)}: {_n(role)} was refused {blocks} times in a row by {_n(check)}; nothing was sent.",
+        *_labelled("File", file),
+        *_labelled("Reason", reason),
+        f"Help: mat send {_n(session)} {_n(role)} TEXT",
+    )
+
+
+def _guard(*, failures: int = 3, minutes: int = 10, log: str = "", reason: str = "", **_: object) -> Sequence[str]:
+    return (
+        f"The supervisor of mat failed {failures} times in {minutes} minutes; no session is watched meanwhile.",
+        *_labelled("Reason", reason),
+        *_labelled("Log", log),
+        "Check: mat doctor; see it fail: mat supervise",
+    )
+
+
+def _told(*, session: str, role: str, text: str, **_: object) -> Sequence[str]:
+    return (
+        f"{_n(session)}: {_n(role)} says:",
+        middle(clean(text).strip(), 700),
+        f"Reply: mat send {_n(session)} {_n(role)} TEXT",
+    )
+
+
+def _test(*, channel: str = "", **_: object) -> Sequence[str]:
+    return (f"mat: this is a test of {line(channel, _PATH) or 'a channel'}. You need not do anything.",)
+
+
+KINDS: dict[str, Callable[..., Sequence[str]]] = {
+    "idle-recovery": _idle_recovery,
+    "gate": _gate,
+    "question": _question,
+    "overdue": _overdue,
+    "cycle-completed": _cycle_completed,
+    "cycle-blocked": _cycle_blocked,
+    "crash-loop": _crash_loop,
+    "mass-loss": _mass_loss,
+    "refusals": _refusals,
+    "guard": _guard,
+    "notify-user": _told,
+    "test": _test,
+}
+"""Kinds of the core (first six), of the engine, and what agents hand to `notify-user`."""
+
+
+def _n(name: object) -> str:
+    return line(str(name), _NAME)
+
+
+def _since(since: str) -> str:
+    return f" since {line(since, 64)}" if since else ""
+
+
+def _by(who: str) -> str:
+    return f" by {_n(who)}" if who else ""
+
+
+def _labelled(label: str, text: str) -> Sequence[str]:
+    return (f"{label}: {line(text, 240)}",) if text else ()
