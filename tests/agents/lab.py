@@ -1,0 +1,211 @@
+"""Everything that a real agent program needs to run without a key: a home, a model, a network, and an end.
+
+    def test_something(pi: Lab) -> None:
+        model = pi.model(rules)
+        terminal = pi.terminal(pi.argv("--session", …))
+
+Programs are looked for in `$MAT_AGENTS_DIR`, else in the repository's `.agents/node_modules/.bin`, where
+`.ci/install-agents` puts them. A test whose program is not there is skipped with the reason; with
+`MAT_REQUIRE_AGENTS=1` it fails. Programs run in a network namespace with loopback only. Where none can be made the
+test is skipped (or fails) likewise, unless `MAT_AGENTS_OPEN_NETWORK=1` says that the machine's own network will do:
+the keys are dummies and every address leads to the scripted model, but what a program calls home with can't be known.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NoReturn
+
+import pytest
+
+from tests import leftovers
+from tests.agents import model as scripted
+from tests.agents.namespace import NoNamespace, loopback_only
+from tests.agents.terminal import Terminal
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+DUMMY_KEY = "dummy-key-of-the-lab"
+INSTALL = "run .ci/install-agents"
+
+
+def program(name: str) -> Path | None:
+    """The agent program `name`, if it is installed."""
+    folder = os.environ.get("MAT_AGENTS_DIR") or str(REPOSITORY / ".agents" / "node_modules" / ".bin")
+    path = Path(folder) / name
+    return path if os.access(path, os.X_OK) and shutil.which("node") else None
+
+
+def cannot(reason: str) -> NoReturn:
+    """Skip with the reason, or fail where these tests are required."""
+    if os.environ.get("MAT_REQUIRE_AGENTS") == "1":
+        pytest.fail(f"MAT_REQUIRE_AGENTS=1, but {reason}")
+    pytest.skip(reason)
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """A scripted model that runs beside the agents. Its log is the judge of what arrived."""
+
+    port: int
+    log: Path
+
+    def requests(self) -> list[dict[str, Any]]:
+        return scripted.requests(self.log)
+
+    def arrivals(self, pattern: str, *, system: str = "") -> int:
+        return scripted.arrivals(self.requests(), pattern, system=system)
+
+
+@dataclass(slots=True)
+class Lab:
+    """One agent program with a home of its own. `home` and `work` have short paths; TMPDIR holds neither."""
+
+    binary: Path
+    root: Path
+    prefix: tuple[str, ...]
+    ends: contextlib.ExitStack = field(default_factory=contextlib.ExitStack)
+
+    def __post_init__(self) -> None:
+        for folder in (self.home, self.work, self.temporary):
+            folder.mkdir(parents=True, exist_ok=True)
+
+    @property
+    def home(self) -> Path:
+        return self.root / "h"
+
+    @property
+    def work(self) -> Path:
+        return self.root / "w"
+
+    @property
+    def temporary(self) -> Path:
+        return self.root / "t"
+
+    def env(self, **more: str) -> dict[str, str]:
+        """All that a process of the lab sees. PATH leads to the program, node, mat's commands and the system."""
+        node = shutil.which("node") or "node"
+        folders = [self.binary.parent, Path(node).parent, Path(sys.executable).parent]
+        clean = {
+            "PATH": ":".join([*map(str, folders), "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin"]),
+            "HOME": str(self.home),
+            "TMPDIR": str(self.temporary),
+            "TERM": "xterm-256color",
+            "LANG": "C.UTF-8",
+            "SHELL": "/bin/bash",
+            "PI_OFFLINE": "1",
+            "PI_TELEMETRY": "0",
+            "OPENAI_API_KEY": DUMMY_KEY,
+            "ANTHROPIC_API_KEY": DUMMY_KEY,
+            "SCRIPTED_API_KEY": DUMMY_KEY,
+        }
+        mark = os.environ.get(leftovers.MARK)
+        return clean | ({leftovers.MARK: mark} if mark else {}) | more
+
+    def inside(self, argv: Sequence[str | Path]) -> list[str]:
+        """The argv that runs `argv` in the lab's network."""
+        return [*self.prefix, *map(str, argv)]
+
+    def run(
+        self, argv: Sequence[str | Path], *, timeout_s: float = 30.0, **more: str
+    ) -> subprocess.CompletedProcess[str]:
+        """Run a command to its end in `work`, with nothing on stdin."""
+        return subprocess.run(
+            self.inside(argv),
+            cwd=self.work,
+            env=self.env(**more),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=timeout_s,
+            check=False,
+        )
+
+    def model(self, rules: Sequence[Mapping[str, object]] | Path = ()) -> Model:
+        """Start the scripted model with a reply script and point the program at it."""
+        log, script = self.root / "model.log", self.root / "replies.json"
+        if isinstance(rules, Path):
+            script = rules
+        else:
+            script.write_text(json.dumps(list(rules)), encoding="utf-8")
+        server = subprocess.Popen(
+            self.inside([sys.executable, REPOSITORY / "tests" / "agents" / "model.py", "0", log, script]),
+            env=self.env(),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        self.ends.callback(_end, server)
+        assert server.stdout is not None
+        model = Model(int(server.stdout.readline()), log)
+        configure_pi(self.home, model.port)
+        return model
+
+    def terminal(self, argv: Sequence[str | Path], *, size: tuple[int, int] = (120, 40), **more: str) -> Terminal:
+        """Start `argv` in a pane of a tmux server of its own."""
+        terminal = Terminal(self.root / "tmux", self.prefix, self.env(**more))
+        self.ends.callback(terminal.stop)
+        terminal.start(list(map(str, argv)), self.work, size)
+        return terminal
+
+
+def _end(process: subprocess.Popen[str]) -> None:
+    process.terminate()
+    process.wait(timeout=5)
+    if process.stdout is not None:
+        process.stdout.close()
+
+
+def configure_pi(home: Path, port: int) -> None:
+    """pi's own configuration: one model, behind 127.0.0.1:PORT. pi asks nothing at its start."""
+    folder = home / ".pi" / "agent"
+    folder.mkdir(parents=True, exist_ok=True)
+    provider = {
+        "baseUrl": f"http://127.0.0.1:{port}/v1",
+        "api": "openai-completions",
+        "apiKey": "SCRIPTED_API_KEY",
+        "models": [{"id": "scripted", "contextWindow": 200_000, "maxTokens": 8_000}],
+    }
+    settings = {
+        "defaultProvider": "lab",
+        "defaultModel": "scripted",
+        "quietStartup": True,
+        "enableInstallTelemetry": False,
+        "retry": {"enabled": True, "maxRetries": 2, "baseDelayMs": 500, "provider": {"maxRetries": 0}},
+    }
+    (folder / "models.json").write_text(json.dumps({"providers": {"lab": provider}}), encoding="utf-8")
+    (folder / "settings.json").write_text(json.dumps(settings), encoding="utf-8")
+
+
+@contextlib.contextmanager
+def lab(name: str, root: Path) -> Iterator[Lab]:
+    """A lab for the program `name` below `root`; all that it started has ended afterwards."""
+    binary = program(name)
+    if binary is None:
+        cannot(f"{name} is not installed: {INSTALL}")
+    with contextlib.ExitStack() as ends:
+        prefix: tuple[str, ...] = ()
+        if os.environ.get("MAT_AGENTS_OPEN_NETWORK") != "1":
+            try:
+                prefix = ends.enter_context(loopback_only()).prefix
+            except NoNamespace as error:
+                cannot(
+                    f"no network namespace can be made here ({error}): run as root, or set MAT_AGENTS_OPEN_NETWORK=1"
+                )
+        made = Lab(binary, root, prefix)
+        ends.push(made.ends)
+        yield made
+
+
+@pytest.fixture
+def pi(home: Path) -> Iterator[Lab]:
+    """pi in a lab of its own."""
+    with lab("pi", home / "pi") as made:
+        yield made
