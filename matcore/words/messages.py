@@ -16,6 +16,7 @@ from matcore.words.notices import notice
 from matcore.words.shape import LIMIT, clean, line, middle, program, reachable, size
 
 __all__ = [
+    "FINAL_CHECK_MARK",
     "LIMIT",
     "answer",
     "final_check",
@@ -23,11 +24,18 @@ __all__ = [
     "human",
     "notice",
     "nudge",
+    "nudge_mark",
     "recovery",
+    "recovery_mark",
     "redelivery",
     "relay",
+    "relay_mark",
     "wrapup",
+    "wrapup_mark",
 ]
+
+FINAL_CHECK_MARK = "[mat] Final check"
+"""The part of `final_check` that tells it from the other injected texts."""
 
 _NAME = 40
 _PATH = 300
@@ -76,7 +84,7 @@ def redelivery(
     # A human is no role: only a handoff to a role, or the cycle's end, moves the work.
     act = f"`{program(command)} FILE`" if sender == "human" else f"`{program(command)} {target} FILE`"
     return _text(
-        f"{_head(message_id, sender)} [relay-redelivery=idle-recovery] IDLE RECOVERY {episode}.{attempt}",
+        f"{_head(message_id, sender)} [relay-redelivery=idle-recovery] {nudge_mark(episode=episode, attempt=attempt)}",
         f"No handoff since {line(since, _SINCE)}. You ({line(owed, _NAME)}) hold the baton for this relay.",
         f"Fresh work, read or not: {reachable(path, _PATH)}",
         f"Final reply text is delivered to nobody. Do the work, or if it is done: {act} now.",
@@ -112,7 +120,7 @@ def nudge(
         act = f"`{send} {line(owed, _NAME)} FILE`"
     hand_over = f" Hand over what is due: {act}." if act else ""
     return _text(
-        f"IDLE RECOVERY {episode}.{attempt} for {me}, from mat.",
+        f"{nudge_mark(episode=episode, attempt=attempt)} for {me}, from mat.",
         f"No handoff since {line(since, _SINCE)}. {holder}",
         f"Final reply text is delivered to nobody.{hand_over}",
         _ways_out(command),
@@ -124,7 +132,7 @@ def final_check(*, rows: Sequence[tuple[str, Sequence[str]]], command: str) -> s
 
     Every id is named; where they do not all fit, those of one target are named as `first … last (count)`.
     """
-    head = "[mat] Final check: your turn ended and nothing was sent for"
+    head = f"{FINAL_CHECK_MARK}: your turn ended, and these got no reply from you:"
     tail = (
         "Plain text reaches nobody. Decide whether anything is still to be sent; if so, send it now. "
         f"Seen, nothing to add: `{program(command)} --ack ID`. If nobody needs an answer, stop. "
@@ -139,14 +147,14 @@ def final_check(*, rows: Sequence[tuple[str, Sequence[str]]], command: str) -> s
 
 def wrapup(*, cycle: str, goal: str | None, outcome: str) -> str:
     """The instruction to a role that ended a cycle (`outcome`: `completed` or `blocked`): one closing message."""
-    tag = "goal_complete" if outcome == "completed" else "goal_blocked"
+    mark = wrapup_mark(outcome=outcome)
     named = f" Goal: {line(goal, 240)}" if goal else ""
     return _text(
-        f"<{tag}>",
+        mark,
         f"From mat, not typed by the user: cycle {line(cycle, _NAME)} is {line(outcome, _NAME)}.{named}",
         "Write one closing message to the user now: the result, how it was verified, what was produced, what is left. "
         "Ground it in this session's evidence. Call no more tools.",
-        f"</{tag}>",
+        mark.replace("<", "</"),
     )
 
 
@@ -155,7 +163,7 @@ def recovery(*, message_id: str, target: str, seq: int, path: str | None, comman
     to = line(target, _NAME)
     source = f" Read {reachable(path, _PATH)}" if path else ""
     return _text(
-        f"[{line(message_id, 96)}] From mat: your context was full and this one is fresh.",
+        f"{recovery_mark(message_id=message_id)} From mat: your context was full and this one is fresh.",
         f"{to} still waits for your reply (relays up to #{seq}).{source}",
         f"Plain text reaches nobody. When it is done: `{program(command)} {to} FILE`. "
         "Check first what is already done; do not start over.",
@@ -177,8 +185,28 @@ def first_pointer(*, prompt_path: str) -> str:
     return _text(f"Read your role's instructions before anything else, and follow them: {reachable(prompt_path, 600)}")
 
 
+def relay_mark(*, message_id: str) -> str:
+    """The part of `relay` and `human` that no other delivery has: a driver knows its text by it. So for the others."""
+    return f"[relay {line(message_id, _NAME)} from"
+
+
+def nudge_mark(*, episode: int, attempt: int) -> str:
+    """The part of `nudge` and `redelivery` that no other text has."""
+    return f"IDLE RECOVERY {episode}.{attempt}"
+
+
+def recovery_mark(*, message_id: str) -> str:
+    """The part of `recovery` that no other text has."""
+    return f"[{line(message_id, 96)}]"
+
+
+def wrapup_mark(*, outcome: str) -> str:
+    """The part of `wrapup` that tells it from the other injected texts."""
+    return "<goal_complete>" if outcome == "completed" else "<goal_blocked>"
+
+
 def _head(message_id: str, sender: str) -> str:
-    return f"[relay {line(message_id, _NAME)} from {line(sender, _NAME)}]"
+    return f"{relay_mark(message_id=message_id)} {line(sender, _NAME)}]"
 
 
 def _said(head: str, body: str | None, path: str | None) -> str:
