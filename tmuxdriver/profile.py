@@ -1,0 +1,272 @@
+"""What an agent program looks like, read from `agents/backends/<name>.yaml` into types.
+
+A profile is data that a person recorded from real screens of one version. It says how the program is launched, how
+its hooks are switched on for that launch, and which marks on title and screen mean busy, idle, dialog or trouble. All
+patterns are Python regular expressions; those for rows are matched against one row of the screen with its trailing
+blanks removed. Keys that nobody reads are refused, for a misspelt mark would silently be no mark at all.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+import re
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Literal, TypeAlias, get_args, get_origin, get_type_hints
+
+import msgspec
+import yaml
+
+import matcore
+from matcore.errors import BadConfig
+
+Region: TypeAlias = Literal["footer", "live", "turn", "bottom", "screen"]
+DialogKind: TypeAlias = Literal["permission", "trust", "login", "other"]
+
+
+class Launch(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How the program is started in a pane: argv, never a shell.
+
+    Placeholders in every string: `{python}` `{hook}` (the absolute command `mat hook` as one word list is not
+    possible in a string, so it is the path of `mat`) `{prompt_file}` `{session_id}` `{mat_dir}` `{files}` (the folder
+    that `files` are written to) `{role}` `{session}` `{dir}` `{path}` (PATH as it was at `mat up`).
+    """
+
+    argv: tuple[str, ...]
+    env: dict[str, str] = {}
+    prompt: tuple[str, ...] = ()
+    """Arguments that hand the role prompt over; empty: the first delivery points to it."""
+    fresh: tuple[str, ...] = ()
+    """Arguments of a new agent session, when the program takes an id of ours (`{session_id}`)."""
+    resume: tuple[str, ...] = ()
+    """Arguments that take up the agent session `{session_id}`; empty: the program can't."""
+    add_dir: tuple[str, ...] = ()
+    """Arguments that let a role with a `dir` of its own read and write `{mat_dir}`."""
+    allow: tuple[str, ...] = ()
+    """Arguments that allow our own commands, and nothing else, for this launch."""
+    permissions: dict[str, tuple[str, ...]] = {}
+    """Arguments for each value of `permissions:` other than `default`."""
+    files: dict[str, str] = {}
+    """Files written for this launch, by name, below `{files}`."""
+
+
+class Hooks(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How the program's own events reach `mat hook`, and what they are called here."""
+
+    args: tuple[str, ...] = ()
+    events: dict[str, str] = {}
+    """The program's name of an event → ours; names that stand here on neither side are ignored."""
+    reports_prompt: bool = True
+    """Whether `prompt-submitted` carries the text (`data.prompt`) or its digest (`data.sha256`)."""
+
+
+class Title(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What the window title says. `required`: without one the screen can't be told from idle."""
+
+    busy: str | None = None
+    idle: str | None = None
+    dialog: str | None = None
+    required: bool = False
+
+
+class Mark(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A row that means something, anchored to a region.
+
+    `footer`: the rows below the composer (without one: the last three). `live`: the last `rows` non-blank rows above
+    the composer. `turn`: the rows since the last prompt, at most `rows`. `bottom`: the last `rows` non-blank rows.
+    `styled`: where styles are known, the match must not begin in the default colour (replies do, chrome does not).
+    """
+
+    match: str
+    where: Region = "live"
+    rows: int = 4
+    styled: bool = False
+
+
+class Dialog(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A question that takes the composer's place. `foot` stands in the last `rows` non-blank rows."""
+
+    kind: DialogKind
+    foot: str
+    body: str | None = None
+    rows: int = 3
+
+
+class Note(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Something that is worth telling about the last turn: `error`, `rate-limited`, `compacted`, `retrying`, …"""
+
+    note: str
+    match: str
+    where: Region = "turn"
+    rows: int = 8
+    styled: bool = False
+
+
+class Composer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Where the program takes text in.
+
+    Either framed by a row that matches `top` and one that matches `bottom`, or begun by a row with `mark`, or both.
+    `mark` is taken off the first row, `indent` off the others. `foot_rows` non-blank rows may stand below it: a
+    composer that is further up is an old one.
+    """
+
+    mark: str | None = None
+    indent: str | None = None
+    top: str | None = None
+    bottom: str | None = None
+    ghost: tuple[str, ...] = ("dim",)
+    """Styles of a suggestion: `dim`, `fg:8`, `fg:38;5;103`, … All visible text must have one of them."""
+    placeholders: tuple[str, ...] = ()
+    """What a suggestion reads like where styles are not known."""
+    chrome: str | None = None
+    """Rows inside the frame that are not text (a model line); dropped before the text is read."""
+    pasted: str | None = None
+    """How a collapsed paste is shown."""
+    rows: int = 24
+    foot_rows: int = 4
+
+
+class Submit(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How a text is sent off. `settle_s` lies between the paste and the first Enter."""
+
+    key: str = "Enter"
+    settle_s: float = 0.15
+    verify_s: float = 2.0
+    """How long evidence is waited for after each Enter."""
+
+
+class Profile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One agent program as it was recorded."""
+
+    name: str
+    recorded: str
+    """The version that the screens were recorded with."""
+    launch: Launch
+    composer: Composer
+    process: tuple[str, ...]
+    """Names of the program in the process tree (base name of argv[0] or argv[1], or `-m` module)."""
+    hooks: Hooks = Hooks()
+    title: Title = Title()
+    busy: tuple[Mark, ...] = ()
+    starting: tuple[Mark, ...] = ()
+    ready: tuple[Mark, ...] = ()
+    """One of them must stand on an empty composer's screen, else the program is still starting."""
+    exited: tuple[Mark, ...] = ()
+    dialogs: tuple[Dialog, ...] = ()
+    menu: str = "^\\W*[\u276f\u203a>\u25b6\u2192]\\W*\\d+[.)] "
+    """A chosen entry of a numbered menu: without a composer below it, that is a dialog of an unknown kind."""
+    turn_start: str | None = None
+    """A row that shows a submitted prompt."""
+    notes: tuple[Note, ...] = ()
+    submit: Submit = Submit()
+    sandbox: str | None = None
+    """One sentence for `init` and `up`: what the program's sandbox forbids."""
+    headless: dict[str, Any] = {}
+    """For headless turns; read by the baton driver alone."""
+
+
+@lru_cache(maxsize=1024)
+def pattern(text: str) -> re.Pattern[str]:
+    """The compiled form of a profile's pattern."""
+    return re.compile(text)
+
+
+def load(name: str, *, folders: tuple[Path, ...] = ()) -> Profile:
+    """The profile `name`, from `folders`, then the user's, then those that are shipped.
+
+    Raises `BadConfig` with every fault that was found, each with the file and the path of the key.
+    """
+    searched = (*folders, user_folder(), shipped_folder())
+    for folder in searched:
+        path = folder / f"{name}.yaml"
+        if path.is_file():
+            return read(path)
+    known = sorted({p.stem for folder in searched if folder.is_dir() for p in folder.glob("*.yaml")})
+    raise BadConfig([f"There is no profile for the agent program {name!r}{_guess(name, known)}."])
+
+
+def read(path: Path) -> Profile:
+    """The profile in one file. Raises `BadConfig`."""
+    try:
+        data = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as err:
+        raise BadConfig([f"{path}: {err}"]) from err
+    faults = [f"{path}: {fault}" for fault in _unknown_keys(data, Profile, "")]
+    if faults:
+        raise BadConfig(faults)
+    try:
+        profile = msgspec.convert(data, Profile)
+    except msgspec.ValidationError as err:
+        raise BadConfig([f"{path}: {err}"]) from err
+    faults = [f"{path}: {fault}" for fault in _bad_patterns(msgspec.to_builtins(profile), "")]
+    if profile.name != path.stem:
+        faults.append(f"{path}: `name` must be {path.stem!r} like the file")
+    if faults:
+        raise BadConfig(faults)
+    return profile
+
+
+def user_folder() -> Path:
+    """Profiles of the user's own."""
+    base = os.environ.get("XDG_CONFIG_HOME") or str(Path.home() / ".config")
+    return Path(base) / "mat" / "agents" / "backends"
+
+
+def shipped_folder() -> Path:
+    """Profiles that come with mat: inside the wheel, or beside the sources."""
+    package = Path(matcore.__file__).parent
+    inside = package / "_agents" / "backends"
+    return inside if inside.is_dir() else package.parent / "agents" / "backends"
+
+
+_PATTERN_KEYS = frozenset(
+    {"match", "foot", "body", "mark", "indent", "top", "bottom", "chrome", "pasted", "menu", "turn_start"}
+)
+
+
+def _bad_patterns(data: object, path: str) -> list[str]:
+    faults: list[str] = []
+    if isinstance(data, dict):
+        for key, value in data.items():
+            here = f"{path}.{key}" if path else str(key)
+            is_title = path == "title" and key != "required"
+            if isinstance(value, str) and (key in _PATTERN_KEYS or is_title):
+                faults += _compiles(value, here)
+            elif key != "headless":
+                faults += _bad_patterns(value, here)
+    elif isinstance(data, list | tuple):
+        for number, value in enumerate(data):
+            here = f"{path}[{number}]"
+            faults += _compiles(value, here) if path.endswith("placeholders") else _bad_patterns(value, here)
+    return faults
+
+
+def _compiles(text: str, path: str) -> list[str]:
+    try:
+        pattern(text)
+    except re.error as err:
+        return [f"`{path}` is not a regular expression: {err}"]
+    return []
+
+
+def _unknown_keys(data: object, kind: Any, path: str) -> list[str]:  # noqa: ANN401 - walks arbitrary types
+    """Every key that `kind` does not have, with the nearest one that it has."""
+    faults: list[str] = []
+    if isinstance(kind, type) and issubclass(kind, msgspec.Struct) and isinstance(data, dict):
+        hints = get_type_hints(kind)
+        for key, value in data.items():
+            here = f"{path}.{key}" if path else str(key)
+            if key in hints:
+                faults += _unknown_keys(value, hints[key], here)
+            else:
+                faults.append(f"unknown key `{here}`{_guess(str(key), hints)}")
+    elif get_origin(kind) is tuple and isinstance(data, list):
+        for number, value in enumerate(data):
+            faults += _unknown_keys(value, get_args(kind)[0], f"{path}[{number}]")
+    return faults
+
+
+def _guess(word: str, known: Any) -> str:  # noqa: ANN401 - any iterable of names
+    near = difflib.get_close_matches(word, list(known), n=1)
+    return f" (did you mean `{near[0]}`?)" if near else ""
