@@ -148,7 +148,7 @@ def _boxed(left: str, right: str, mark: str, line: str, style: str, inner: int) 
 
 
 def _dialog_rows(choice: Choice, chosen: int, width: int) -> list[str]:
-    rows = [_styled(DIM, "─" * width)]
+    rows = ["", _styled(DIM, "─" * width)]
     rows += [_styled(BOLD, line) for line in wrap(f" {visible(choice.heading)}", width)]
     rows.append("")
     if choice.detail:
