@@ -39,6 +39,11 @@ class StatePlaces:
         return self.root / "guard.lock"
 
     @property
+    def channels(self) -> Path:
+        """The notification channels of all sessions, for the guard."""
+        return self.root / "channels.json"
+
+    @property
     def ballast(self) -> Path:
         return self.root / "ballast"
 

@@ -20,6 +20,7 @@ __all__ = [
     "LIMIT",
     "answer",
     "final_check",
+    "final_check_mark",
     "first_pointer",
     "human",
     "notice",
@@ -193,6 +194,11 @@ def relay_mark(*, message_id: str) -> str:
 def nudge_mark(*, episode: int, attempt: int) -> str:
     """The part of `nudge` and `redelivery` that no other text has."""
     return f"IDLE RECOVERY {episode}.{attempt}"
+
+
+def final_check_mark() -> str:
+    """The part of `final_check` that tells it from the other injected texts."""
+    return "[mat] Final check"
 
 
 def recovery_mark(*, message_id: str) -> str:

@@ -1,0 +1,47 @@
+"""`mat down`: ends a session."""
+
+from __future__ import annotations
+
+import time
+
+import click
+
+from matcore.cli.common import book_of, live_book, places, say
+from matcore.engine import guard
+from matcore.errors import Refused, Unavailable
+from matcore.places import StatePlaces
+
+ENDS_WITHIN_S = 20.0
+
+
+@click.command()
+@click.argument("session")
+@click.option("--now", is_flag=True, help="Also while a turn runs.")
+def command(session: str, now: bool) -> None:
+    """End a session: its agents, its windows, its watch. Its journal and its handoffs stay.
+
+    Refuses while a turn runs, unless --now."""
+    state = places()
+    book = live_book(state, session)
+    busy = [role for role, seen in book.ledger.roles.items() if seen.status == "busy"]
+    book.close()
+    if busy and not now:
+        raise Refused(f"{', '.join(busy)} is in the middle of a turn; wait, or: mat down {session} --now")
+    down(state, session)
+    click.echo(f"{session} has ended; its journal: mat log {session}")
+
+
+def down(state: StatePlaces, session: str) -> None:
+    """End a session and wait until the journal says so. Raises `Unavailable` when that takes too long."""
+    guard.start(state)
+    say(state, {"session": session, "request": "down"})
+    until = time.monotonic() + ENDS_WITHIN_S
+    while True:
+        guard.start(state)
+        book = book_of(state, session)
+        book.close()
+        if book.ledger.ended:
+            return
+        if time.monotonic() > until:
+            raise Unavailable(f"{session} has not ended after {ENDS_WITHIN_S:g} s; see {state.log}")
+        time.sleep(0.05)

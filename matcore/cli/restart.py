@@ -1,0 +1,37 @@
+"""`mat restart`: starts one role's agent anew."""
+
+from __future__ import annotations
+
+import time
+
+import click
+
+from matcore.cli.common import live_book, places, role_of, say
+from matcore.engine import guard
+from matcore.errors import Refused, Unavailable
+
+WITHIN_S = 30.0
+
+
+@click.command()
+@click.argument("session")
+@click.argument("role")
+def command(session: str, role: str) -> None:
+    """End what runs in a role's seat and start its agent anew, resuming its agent session where the program can."""
+    state = places()
+    book = live_book(state, session)
+    role_of(book, role)
+    seq = book.journal.last_seq
+    guard.start(state)
+    say(state, {"session": session, "request": "restart", "role": role})
+    until = time.monotonic() + WITHIN_S
+    while time.monotonic() < until:
+        guard.start(state)
+        for entry in book.journal.entries(after=seq, names=["engine.seat", "engine.restart_failed"]):
+            if entry.data.get("role") == role:
+                if entry.name == "engine.restart_failed":
+                    raise Refused(f"{role} could not be started: {entry.data.get('reason')}")
+                click.echo(f"{role} was started anew")
+                return
+        time.sleep(0.05)
+    raise Unavailable(f"{role} was not started within {WITHIN_S:g} s; see {state.log}")

@@ -1,0 +1,110 @@
+"""Keeps what agents read and write beside the journal: `session.json`, the index of relays, the folders.
+
+All of it can be made again from the journal, so that somebody who cleans up a working directory costs a notice and
+nothing else. While the index is missing, `send-relay` refuses; it is rewritten after the spools have been emptied.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from matcore.engine.heartbeat import replace
+from matcore.engine.jobs import places_of
+from matcore.engine.session import Session
+from matcore.places import SessionPlaces, StatePlaces
+
+PARTS = ("tmp", "new", "aside")
+
+
+class Upkeep:
+    """For all sessions; writes only what has changed."""
+
+    def __init__(self, state: StatePlaces) -> None:
+        self._state = state
+        self._written: dict[str, bytes] = {}
+
+    def keep(self, session: Session) -> list[str]:
+        """Bring a session's folder up to date. Returns what was missing and had to be made again."""
+        places = places_of(session.ledger)
+        missing = make_folders(places, session.roles)
+        if not index_stands(places.sent_index, session.name):
+            rewrite_index(session, places)
+            missing.append(places.sent_index.name)
+        about = msgspec.json.encode(_about(session, self._state))
+        if self._written.get(session.name) != about or not places.about.exists():
+            replace(places.about, about)
+            self._written[session.name] = about
+        return missing
+
+    def forget(self, session: str) -> None:
+        self._written.pop(session, None)
+
+
+def make_folders(places: SessionPlaces, roles: list[str]) -> list[str]:
+    """Create what is missing below `.mat/<session>/`. Returns the names of what was."""
+    folders = [places.root, places.handoffs, places.prompts]
+    folders += [places.spool(role) / part for role in roles for part in PARTS]
+    missing = [str(folder.relative_to(places.root.parent)) for folder in folders if not folder.is_dir()]
+    for folder in folders:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    ignore = places.root / ".gitignore"
+    if not ignore.exists():
+        ignore.write_text("*\n", encoding="utf-8")
+    return missing
+
+
+def index_stands(index: Path, session: str) -> bool:
+    """Whether the index is there and is this session's."""
+    try:
+        with index.open("rb") as f:
+            head = json.loads(f.readline())
+    except (OSError, ValueError):
+        return False
+    return isinstance(head, dict) and head.get("session") == session
+
+
+def rewrite_index(session: Session, places: SessionPlaces) -> None:
+    """Write the index of relays anew from the journal, under its lock."""
+    lines: list[dict[str, Any]] = [{"v": 1, "session": session.name}]
+    cycle = None
+    for entry in session.book.journal.entries(names=["relay.sent", "cycle.opened", "cycle.completed", "cycle.blocked"]):
+        if entry.name == "cycle.opened":
+            cycle = entry.data["cycle"]
+        elif entry.name != "relay.sent":
+            cycle = None if entry.data["cycle"] == cycle else cycle
+        else:
+            keys = ("seq", "id", "from", "to", "kind", "digest")
+            lines.append({**{key: entry.data.get(key) for key in keys}, "cycle": cycle})
+    text = "".join(json.dumps(line, separators=(",", ":")) + "\n" for line in lines)
+    lock = os.open(places.sent_index.with_name("sent.index.lock"), os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        replace(places.sent_index, text.encode())
+    finally:
+        os.close(lock)
+
+
+def _about(session: Session, state: StatePlaces) -> dict[str, Any]:
+    ledger = session.ledger
+    handoff = ledger.config.get("handoff") or {}
+    workdir = Path(ledger.workdir)
+    return {
+        "v": 1,
+        "session": session.name,
+        "workdir": ledger.workdir,
+        "state_dir": str(state.root),
+        "roles": [
+            {"name": name, "dir": str(role.get("dir") or workdir)} for name, role in ledger.config["roles"].items()
+        ],
+        "require": list(handoff.get("require") or []),
+        "max_blocks": handoff.get("max_blocks", 3),
+        "cycle": {"id": ledger.cycle, "goal": ledger.goal} if ledger.cycle else None,
+        "frontier": ledger.frontier,
+        "ended": ledger.ended,
+    }

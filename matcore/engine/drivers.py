@@ -1,0 +1,43 @@
+"""Drivers by name, through the entry-point group `mat.drivers`: a driver for another terminal is a package, no patch."""
+
+from __future__ import annotations
+
+import difflib
+import json
+from collections.abc import Mapping
+from importlib.metadata import entry_points
+from typing import Any
+
+from matcore.engine.driver import Driver
+from matcore.errors import BadConfig
+
+GROUP = "mat.drivers"
+
+
+def names() -> list[str]:
+    return sorted({point.name for point in entry_points(group=GROUP)})
+
+
+def make(name: str, options: Mapping[str, Any]) -> Driver:
+    """The driver `name` for these options. Raises `BadConfig` when there is none, `Unavailable` from the driver."""
+    for point in entry_points(group=GROUP):
+        if point.name == name:
+            driver: Driver = point.load()(dict(options))
+            return driver
+    close = difflib.get_close_matches(name, names(), n=1)
+    hint = f'; did you mean "{close[0]}"?' if close else f"; there are: {', '.join(names())}"
+    raise BadConfig([f'driver: no driver "{name}"{hint}'])
+
+
+class Drivers:
+    """One driver object for each name and options: sessions on the same terminal server share its polling."""
+
+    def __init__(self) -> None:
+        self._made: dict[str, Driver] = {}
+
+    def of(self, name: str, options: Mapping[str, Any]) -> tuple[str, Driver]:
+        """The key of a driver and the driver."""
+        key = f"{name} {json.dumps(dict(options), sort_keys=True)}"
+        if key not in self._made:
+            self._made[key] = make(name, options)
+        return key, self._made[key]

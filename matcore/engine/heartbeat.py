@@ -1,0 +1,109 @@
+"""The supervisor's heartbeat: a small file, rewritten whole, by which everybody tells a living supervisor from a dead
+or hanging one, and a restarted supervisor knows until when its predecessor watched."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from matcore.engine.clock import Clock
+from matcore.errors import Unavailable
+from matcore.places import StatePlaces
+
+BEAT_S = 1.0
+STALE_S = 15.0
+
+
+class Beat(msgspec.Struct, frozen=True):
+    """`boot_s` is CLOCK_BOOTTIME within the boot `boot_id`; `wall_s` is Unix time."""
+
+    pid: int
+    boot_id: str
+    boot_s: float
+    wall_s: float
+    started_s: float
+    sessions: list[str]
+    version: str = "0.1.0"
+
+
+class Heartbeat:
+    """Written by the loop, at most once a second."""
+
+    def __init__(self, places: StatePlaces, clock: Clock) -> None:
+        self._path = places.heartbeat
+        self._clock = clock
+        self._started_s = clock.wall_s()
+        self._last_s = float("-inf")
+
+    def beat(self, sessions: Sequence[str], *, now: bool = False) -> None:
+        boot_s = self._clock.boot_s()
+        if not now and boot_s - self._last_s < BEAT_S:
+            return
+        self._last_s = boot_s
+        beat = Beat(os.getpid(), self._clock.boot_id(), boot_s, self._clock.wall_s(), self._started_s, list(sessions))
+        replace(self._path, msgspec.json.encode(beat))
+
+
+def read(places: StatePlaces) -> Beat | None:
+    """The last heartbeat, or None where there is none that can be read."""
+    try:
+        return msgspec.json.decode(places.heartbeat.read_bytes(), type=Beat)
+    except (OSError, msgspec.MsgspecError):
+        return None
+
+
+def alive(places: StatePlaces) -> bool:
+    """Whether a supervisor holds its lock. Looks without taking it for longer than the look."""
+    return _held(places.lock)
+
+
+def guarded(places: StatePlaces) -> bool:
+    """Whether a guard holds its lock."""
+    return _held(places.guard_lock)
+
+
+def _held(path: Path) -> bool:
+    try:
+        fd = os.open(path, os.O_RDONLY)
+    except FileNotFoundError:
+        return False
+    try:
+        fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(fd)
+    return False
+
+
+def take_lock(path: Path, who: str) -> int:
+    """Take a lock for this process's lifetime, before any side effect. No child inherits it.
+
+    Raises `Unavailable`, which names the holder, when somebody else has it.
+    """
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    fd = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        holder = os.read(fd, 32).decode(errors="replace").strip() or "unknown"
+        os.close(fd)
+        raise Unavailable(f"a {who} is already running (pid {holder}); nothing was started") from None
+    os.ftruncate(fd, 0)
+    os.pwrite(fd, f"{os.getpid()}\n".encode(), 0)
+    return fd
+
+
+def replace(path: Path, data: bytes) -> None:
+    """Write a file whole or not at all (0600)."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    try:
+        os.write(fd, data)
+    finally:
+        os.close(fd)
+    temporary.rename(path)

@@ -1,0 +1,163 @@
+"""From a spool's record to a fact of its session: who may say what, and what it means.
+
+A record of `spool/<role>` is that role's, whatever it says of itself. A record of the user's spool is the human's or a
+hook's. What can't be taken up raises `Unfit` with the reason; the file is then set aside, visibly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from matcore.engine.driver import Sighting
+from matcore.engine.session import Session
+from matcore.engine.spool import permitted
+from matcore.rules.facts import FactError
+
+MAX_WAIT_S = 4 * 3600.0
+SHORT_BODY = 700
+Record = Mapping[str, Any]
+
+
+class Unfit(Exception):
+    """A record that can't be taken up. Its text is the reason."""
+
+
+def from_role(session: Session, role: str, record: Record) -> None:
+    """Take up what `role` says. Raises `Unfit`."""
+    reason = permitted(record, role)
+    if reason is not None:
+        raise Unfit(reason)
+    _take(session, role, record)
+
+
+def from_human(session: Session, record: Record) -> None:
+    """Take up what the human, or a hook, says of this session. Raises `Unfit`."""
+    _take(session, "human", record)
+
+
+def _take(session: Session, by: str, record: Record) -> None:
+    if record["id"] and session.book.journal.has_source(record["id"]):
+        return
+    name = record.get("fact") or record.get("request") or record.get("record")
+    handler = _HANDLERS.get(str(name))
+    if handler is None:
+        raise Unfit(f"{name!r} is nothing that mat knows")
+    try:
+        handler(session, by, record)
+    except (FactError, KeyError, TypeError, ValueError) as e:
+        raise Unfit(f"{name}: {e}") from e
+
+
+def _relay_sent(session: Session, by: str, record: Record) -> None:
+    to = record["to"]
+    if to not in session.roles:
+        raise Unfit(f"{to!r} is no role of {session.name}")
+    if to == by:
+        raise Unfit("a relay to oneself")
+    if record["message_id"] in session.ledger.relays:
+        raise Unfit(f"{record['message_id']} was taken up before")
+    body = record.get("body")
+    session.take(
+        "relay.sent",
+        {
+            "id": record["message_id"], "from": by, "to": to, "kind": record.get("kind", "request"),
+            "seen": record.get("seen"), "seq": record.get("seq"),
+            "path": record.get("path"), "digest": record.get("digest"), "warnings": record.get("warnings") or [],
+            "body": body if by == "human" and isinstance(body, str) and len(body) <= SHORT_BODY else None,
+        },
+        source=record["id"],
+    )  # fmt: skip
+
+
+def _already_sent(session: Session, by: str, record: Record) -> None:
+    fields = {"id": record["message_id"], "from": by, "to": record["to"], "seen": record.get("seen")}
+    session.take("relay.already_sent", fields, source=record["id"])
+
+
+def _acked(session: Session, by: str, record: Record) -> None:
+    session.take("relay.acked", {"id": record["message_id"], "role": by}, source=record["id"])
+
+
+def _cycle_opened(session: Session, by: str, record: Record) -> None:
+    cycle = record.get("cycle") or f"c{session.ledger.cycles + 1}"
+    session.take("cycle.opened", {"cycle": cycle, "by": by, "goal": record.get("goal")}, source=record["id"])
+
+
+def _cycle_ended(session: Session, by: str, record: Record) -> None:
+    cycle = record.get("cycle") or session.ledger.cycle or ""
+    fields = {"cycle": cycle, "by": by, "reason": record.get("reason")}
+    session.take(str(record["fact"]), fields, source=record["id"])
+
+
+def _asked(session: Session, by: str, record: Record) -> None:
+    fields = {"question": record["question"], "role": by, "text": str(record.get("text", ""))}
+    session.take("question.asked", fields, source=record["id"])
+
+
+def _answered(session: Session, _by: str, record: Record) -> None:
+    fields = {"question": record["question"], "text": record.get("text")}
+    session.take("question.answered", fields, source=record["id"])
+
+
+def _paused(session: Session, _by: str, record: Record) -> None:
+    fields = {"until": session.clock.now() + float(record["for_s"])} if record.get("for_s") else {}
+    session.take("human.paused", fields, source=record["id"])
+
+
+def _resumed(session: Session, _by: str, record: Record) -> None:
+    session.take("human.resumed", {}, source=record["id"])
+
+
+def _wait(session: Session, by: str, record: Record) -> None:
+    gate = {"gate": "declared-wait", "role": by}
+    if record.get("done"):
+        session.take("gate.cleared", gate, source=record["id"])
+        return
+    for_s = min(float(record["until_s"]), MAX_WAIT_S)
+    if for_s <= 0:
+        raise Unfit(f"a wait of {for_s:g} s")
+    fields = {**gate, "until": session.clock.now() + for_s, "reason": str(record.get("reason", ""))[:200]}
+    session.take("gate.raised", fields, source=record["id"])
+
+
+def _notify_user(session: Session, by: str, record: Record) -> None:
+    action = bool(record.get("action"))
+    session.note("engine.heard", {"role": by, "request": "notify-user", "action": action}, source=record["id"])
+    session.tell_of("notify-user", action=action, role=by, text=str(record["text"]))
+
+
+def _checked(session: Session, by: str, record: Record) -> None:
+    keys = ("approved", "check", "reason", "blocks", "max_blocks", "file")
+    data = {"role": by, **{key: record.get(key) for key in keys}}
+    session.note("handoff.checked", data, source=record["id"])
+    if not data["approved"] and data["blocks"] == data["max_blocks"]:
+        facts = {"file": data["file"] or "", "check": data["check"], "reason": data["reason"] or ""}
+        session.tell_of("refusals", action=True, role=by, blocks=data["blocks"], **facts)
+
+
+def _hook(session: Session, _by: str, record: Record) -> None:
+    role = record["role"]
+    if role not in session.roles:
+        raise Unfit(f"{role!r} is no role of {session.name}")
+    hook = {key: record.get(key) for key in ("backend", "event", "boot_s", "ts_ms", "data")}
+    heard: list[Sighting] = list(session.driver.heard(session.name, role, hook))
+    session.sighted(heard)
+
+
+_HANDLERS: dict[str, Callable[[Session, str, Record], None]] = {
+    "relay.sent": _relay_sent,
+    "relay.already_sent": _already_sent,
+    "relay.acked": _acked,
+    "cycle.opened": _cycle_opened,
+    "cycle.completed": _cycle_ended,
+    "cycle.blocked": _cycle_ended,
+    "question.asked": _asked,
+    "question.answered": _answered,
+    "human.paused": _paused,
+    "human.resumed": _resumed,
+    "wait": _wait,
+    "notify-user": _notify_user,
+    "handoff.checked": _checked,
+    "hook": _hook,
+}

@@ -1,0 +1,137 @@
+"""From a decision, or a relay that waits, to the text for a seat: what is typed, and the mark by which it is known."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from matcore.engine.ledger import Ledger, Relay
+from matcore.places import SessionPlaces
+from matcore.rules import decisions as d
+from matcore.words import messages
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One text for one role. `id` is its name in the journal; `mark` a part of the text that no other text has.
+
+    `kind`: `relay`, `wrapup` (both wait until the role is idle), `nudge`, `final_check`, `recovery` (now or never).
+    """
+
+    id: str
+    kind: str
+    role: str
+    text: str
+    mark: str
+    relay: str | None = None
+    decision: int | None = None
+
+    @property
+    def patient(self) -> bool:
+        return self.kind in ("relay", "wrapup")
+
+
+class Scribe:
+    """Writes the jobs of one session from its ledger. Reads only."""
+
+    def __init__(self, book: Book, command: str, wall_of: Callable[[float], float]) -> None:
+        self._book = book
+        self._command = command
+        self._wall_of = wall_of
+
+    def relay(self, relay: Relay) -> Job:
+        if relay.sender == "human":
+            text = messages.human(message_id=relay.id, body=relay.body, path=relay.path)
+        else:
+            text = messages.relay(
+                message_id=relay.id,
+                sender=relay.sender,
+                path=relay.path or "",
+                kind=relay.kind,
+                body=_content(relay.path),
+                command=self._command,
+            )
+        return Job(self._next("relay"), "relay", relay.to, text, messages.relay_mark(message_id=relay.id), relay=relay.id)
+
+    def nudge(self, nudge: d.Nudge, owed: str | None, since: float) -> Job:
+        job = self._next("nudge")
+        relay = self._book.ledger.relays.get(nudge.redelivers) if nudge.redelivers else None
+        attempt = nudge.number
+        if relay is not None:
+            text = messages.redelivery(
+                message_id=relay.id,
+                sender=relay.sender,
+                path=relay.path or "",
+                owed=nudge.role,
+                since=self.when(relay.at),
+                episode=nudge.episode,
+                attempt=attempt,
+                command=self._command,
+            )
+        else:
+            text = messages.nudge(
+                role=nudge.role,
+                owed=owed,
+                since=self.when(since),
+                episode=nudge.episode,
+                attempt=attempt,
+                command=self._command,
+                peers=[role for role in self._book.ledger.config.get("roles", {}) if role != nudge.role],
+            )
+        mark = messages.nudge_mark(episode=nudge.episode, attempt=attempt)
+        return Job(job, "nudge", nudge.role, text, mark, relay=nudge.redelivers, decision=nudge.number)
+
+    def final_check(self, check: d.FinalCheck) -> Job:
+        targets: dict[str, list[str]] = {}
+        for message in check.messages:
+            targets.setdefault(self._target(check.role, message), []).append(message)
+        text = messages.final_check(rows=list(targets.items()), command=self._command)
+        return Job(self._next("final"), "final_check", check.role, text, messages.final_check_mark(), decision=check.number)
+
+    def recovery(self, recovery: d.RecoveryDelivered) -> Job:
+        seq = int(recovery.message.rpartition("-")[2])
+        last = next((r for r in self._book.ledger.relays.values() if r.seq == seq), None)
+        text = messages.recovery(
+            message_id=recovery.message,
+            target=recovery.target,
+            seq=seq,
+            path=last.path if last else None,
+            command=self._command,
+        )
+        mark = messages.recovery_mark(message_id=recovery.message)
+        return Job(self._next("recovery"), "recovery", recovery.role, text, mark, decision=recovery.number)
+
+    def wrapup(self, wrapup: dict[str, Any]) -> Job:
+        outcome = str(wrapup["outcome"])
+        text = messages.wrapup(cycle=str(wrapup["cycle"]), goal=self._book.ledger.goal, outcome=outcome)
+        mark = messages.wrapup_mark(outcome=outcome)
+        return Job(self._next("wrapup"), "wrapup", str(wrapup["role"]), text, mark, decision=int(wrapup["number"]))
+
+    def when(self, at: float) -> str:
+        """A journal time as a person's local time with its offset."""
+        moment = datetime.fromtimestamp(self._wall_of(at)).astimezone()
+        return moment.strftime("%Y-%m-%d %H:%M:%S %z")
+
+    def _target(self, role: str, message: str) -> str:
+        relay = self._book.ledger.relays.get(message)
+        return relay.sender if relay is not None else message.removeprefix(f"recovery-{role}-").rpartition("-")[0]
+
+    def _next(self, kind: str) -> str:
+        return f"{kind}-{self._book.ledger.injected + 1}"
+
+
+def _content(path: str | None) -> str | None:
+    """The handoff as it was sent, to see whether it already names the tool and target."""
+    if path is None:
+        return None
+    try:
+        return Path(path).read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return None
+
+
+def places_of(ledger: Ledger) -> SessionPlaces:
+    return SessionPlaces.of(Path(ledger.workdir), ledger.session)

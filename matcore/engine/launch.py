@@ -1,0 +1,162 @@
+"""`mat up`, as a function: launches what is missing of a session in the caller's environment and has it watched.
+
+The panes are made by the caller's process, for only that has the user's environment; the journal is written by the
+supervisor's loop, for only that may. Between them stands one record in the user's spool.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from matcore import spoolfile
+from matcore.engine import guard
+from matcore.engine.about import make_folders
+from matcore.engine.book import RULES_VERSION, Book
+from matcore.engine.config import SessionConfig, to_json
+from matcore.engine.drivers import make
+from matcore.engine.heartbeat import replace
+from matcore.engine.ledger import Ledger
+from matcore.engine.registry import spec_of
+from matcore.errors import Refused, Unavailable
+from matcore.places import SessionPlaces, StatePlaces
+from matcore.words import prompts
+
+WATCHED_WITHIN_S = 20.0
+UP_LOCK_WITHIN_S = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Launched:
+    """What `up` did. `started`: the roles whose agents it started; empty where it only re-attached."""
+
+    session: str
+    started: tuple[str, ...]
+    is_new: bool
+
+
+def up(
+    state: StatePlaces,
+    config: SessionConfig,
+    workdir: Path,
+    *,
+    goal: str | None = None,
+    size: tuple[int, int] = (160, 48),
+) -> Launched:
+    """Launch a session, or what is missing of it, and return once it is watched. Nothing starts twice.
+
+    Raises `BadConfig` (a prompt), `Refused` (it runs with another configuration), `Unavailable` (no tmux, no
+    supervisor); nothing is started then, or what was is said.
+    """
+    for folder in (state.root, state.sessions):
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with _alone(state, config.session):
+        before = _before(state, config.session)
+        settings = to_json(config)
+        if before is not None and before.config.get("roles") != settings["roles"]:
+            raise Refused(
+                f"session {config.session} is up with other roles than the file has now; first: mat down {config.session}"
+            )
+        ledger = before or Ledger(session=config.session)
+        ledger.workdir, ledger.path, ledger.size = str(workdir), os.environ.get("PATH", os.defpath), size
+        ledger.config = settings
+        _prepare(ledger, config, goal)
+        spec = spec_of(ledger)
+        driver = make(config.driver, spec.options)
+        resume = {role: seat.agent_session for role, seat in ledger.seats.items() if seat.agent_session}
+        seats = driver.launch(spec, resume=resume)
+        started = tuple(role for role, seat in seats.items() if seat.get("started"))
+        if started or before is None:
+            spoolfile.write(str(state.spool), _record(ledger, seats, goal))
+        _wait_until_watched(state, config.session)
+        return Launched(config.session, started, before is None)
+
+
+def _before(state: StatePlaces, session: str) -> Ledger | None:
+    """The ledger of this session where it is up already (watched or not)."""
+    if not state.journal(session).exists():
+        return None
+    book = Book.read(state.journal(session))
+    book.close()
+    return book.ledger if book.ledger.opened_at and not book.ledger.ended else None
+
+
+def _prepare(ledger: Ledger, config: SessionConfig, goal: str | None) -> None:
+    """Folders and rendered prompts."""
+    places = SessionPlaces.of(Path(ledger.workdir), ledger.session)
+    make_folders(places, list(config.roles))
+    for name, role in config.roles.items():
+        others = [other for other in config.roles if other != name]
+        text = prompts.render(
+            role.prompt,
+            workdir=Path(ledger.workdir),
+            variables={
+                "role": name,
+                "peer": others[0] if others else name,
+                "peers": ", ".join(others),
+                "session": ledger.session,
+                "goal": goal or config.goal or "",
+                "send_relay": "send-relay",
+            },
+        )
+        replace(places.prompts / f"{name}.md", text.encode())
+
+
+def _record(ledger: Ledger, seats: Mapping[str, Mapping[str, object]], goal: str | None) -> dict[str, Any]:
+    recovery = ledger.config.get("recovery") or {}
+    policy = {key: recovery[key] for key in ("window", "gate_settle", "progress_deadline") if recovery.get(key) is not None}
+    return {
+        "session": ledger.session,
+        "request": "up",
+        "workdir": ledger.workdir,
+        "path": ledger.path,
+        "size": list(ledger.size),
+        "config": ledger.config,
+        "seats": {role: dict(seat) for role, seat in seats.items()},
+        "goal": goal or ledger.config.get("goal"),
+        "configured": {"roles": list(ledger.config["roles"]), "policy": policy, "rules": RULES_VERSION},
+    }
+
+
+def _wait_until_watched(state: StatePlaces, session: str) -> None:
+    until = time.monotonic() + WATCHED_WITHIN_S
+    while True:
+        guard.start(state)
+        with contextlib.suppress(Unavailable):
+            ledger = _before(state, session)
+            if ledger is not None and ledger.watching and not _in_spool(state):
+                return
+        if time.monotonic() > until:
+            raise Unavailable(
+                f"session {session} was launched, but nobody watches it after {WATCHED_WITHIN_S:g} s; see {state.log}"
+            )
+        time.sleep(0.05)
+
+
+def _in_spool(state: StatePlaces) -> bool:
+    return any((state.spool / "new").glob("*.json"))
+
+
+@contextlib.contextmanager
+def _alone(state: StatePlaces, session: str) -> Iterator[None]:
+    """One `mat up` of a session at a time; the second waits, then finds it up."""
+    fd = os.open(state.sessions / f".{session}.up", os.O_RDWR | os.O_CREAT, 0o600)
+    until = time.monotonic() + UP_LOCK_WITHIN_S
+    try:
+        while True:
+            try:
+                fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                if time.monotonic() > until:
+                    raise Unavailable(f"another `mat up` of {session} is at work and does not end") from None
+                time.sleep(0.05)
+        yield
+    finally:
+        os.close(fd)

@@ -1,0 +1,91 @@
+"""Which sessions there are: their journals found, opened and put together with clock and driver."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from matcore.engine.book import RULES_VERSION, Book
+from matcore.engine.clock import Clock, JournalClock
+from matcore.engine.driver import Driver, RoleSpec, SessionSpec
+from matcore.engine.drivers import Drivers
+from matcore.engine.jobs import places_of
+from matcore.engine.journal import Journal
+from matcore.engine.ledger import Ledger
+from matcore.engine.session import Session, Town
+from matcore.places import StatePlaces
+
+log = logging.getLogger("mat.registry")
+
+
+class Registry:
+    """Opens sessions for the loop. One that can't be opened is logged and left alone; the others go on."""
+
+    def __init__(self, places: StatePlaces, town: Town, host: Clock, drivers: Drivers) -> None:
+        self._places = places
+        self._town = town
+        self._host = host
+        self._drivers = drivers
+
+    def journals(self) -> Iterator[Path]:
+        return iter(sorted(self._places.sessions.glob("*/journal.db")))
+
+    def create(self, session: str) -> Journal:
+        """A new journal; one of an ended session of that name is put aside, under its name and a number."""
+        folder = self._places.session(session)
+        if folder.exists():
+            number = 1 + sum(1 for _ in self._places.sessions.glob(f"{session}@*"))
+            folder.rename(folder.with_name(f"{session}@{number}"))
+        folder.mkdir(mode=0o700, parents=True)
+        return Journal.create(self._places.journal(session), session=session, rules=RULES_VERSION)
+
+    def open(self, journal: Journal, *, config: Mapping[str, Any] | None = None) -> tuple[str, Session]:
+        """The driver's key and the session. `config` where the journal has none yet. Raises `MatError`."""
+        book = Book(journal)
+        last = journal.last()
+        marks = journal.marks()
+        clock = JournalClock(
+            self._host,
+            marks[-1] if marks else None,
+            last_at=last.at if last else None,
+            last_wall=last.wall if last else None,
+        )
+        if clock.is_new:
+            journal.add_mark(clock.mark)
+        settings = config if config is not None else book.ledger.config
+        key, driver = self._drivers.of(settings["driver"], settings.get(settings["driver"]) or {})
+        return key, Session(book, self._host, clock, driver, self._town)
+
+
+def adopt(session: Session, driver: Driver) -> None:
+    """Let the driver watch what sits in the session's seats."""
+    seats = {role: seat.identity for role, seat in session.ledger.seats.items()}
+    driver.adopt(spec_of(session.ledger), seats)
+
+
+def spec_of(ledger: Ledger) -> SessionSpec:
+    """A session as its driver must know it."""
+    places = places_of(ledger)
+    roles = tuple(
+        RoleSpec(
+            name=name,
+            backend=role["backend"],
+            dir=Path(role.get("dir") or ledger.workdir),
+            prompt_file=places.prompts / f"{name}.md",
+            permissions=role.get("permissions") or "default",
+            args=tuple(role.get("args") or ()),
+            env=tuple(role.get("env") or ()),
+        )
+        for name, role in ledger.config["roles"].items()
+    )
+    driver = ledger.config["driver"]
+    return SessionSpec(
+        session=ledger.session,
+        workdir=Path(ledger.workdir),
+        roles=roles,
+        path=ledger.path,
+        size=ledger.size,
+        options=ledger.config.get(driver) or {},
+    )
