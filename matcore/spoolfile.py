@@ -7,22 +7,22 @@ Standard library only and few imports, for each `send-relay`, `notify-user` and 
 paths are strings here: importing `pathlib` costs as much as the rest of this module.
 """
 
-# ruff: noqa: PTH
-
 from __future__ import annotations
 
 import json
 import os
 import time
 
-MAX_BYTES = 2 * 1024 * 1024
+MAX_BYTES = 8 * 1024 * 1024
+"""Room for a handoff of 1 MiB of which every character has to be escaped."""
 
 
 def write(folder: str | os.PathLike[str], record: dict[str, object]) -> str:
     """Put `record` into the spool `folder` and return its id; it is durable when this returns.
 
     `v`, `id` and `ts_ms` are filled in where the record has none. Missing folders are created (0700). Raises
-    `OSError` (a full disk, no permission) and `ValueError` (larger than MAX_BYTES); nothing is in `new/` then.
+    `OSError` (a full disk, no permission) and `ValueError` (larger than MAX_BYTES); nothing is in `new/` then,
+    unless it was the last sync that failed.
     """
     full = completed(record)
     publish(folder, stage(folder, full))

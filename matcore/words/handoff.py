@@ -201,14 +201,12 @@ def checks(require: list[str]) -> tuple[StructuralCheck, ...]:
     return (FrontMatter(), RequiredKeys(require))
 
 
-def checked(
-    check: StructuralCheck, refusal: str | None, *, blocks: int, max_blocks: int, file: str
-) -> dict[str, object]:
+def checked(check: str, refusal: str | None, *, blocks: int, max_blocks: int, file: str) -> dict[str, object]:
     """The record of one check, passes included. `blocks`: refusals in a row of this file by this role."""
     return {
         "record": "handoff.checked",
         "approved": refusal is None,
-        "check": check.name,
+        "check": check,
         "reason": refusal,
         "blocks": blocks,
         "max_blocks": max_blocks,

@@ -1,0 +1,55 @@
+"""What the commands of agents share: how they are run, how their words are told from options, what they all add."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+
+from matcore.errors import BadConfig, MatError, Refused
+from matcore.said_here import Seat, supervised
+
+
+def run(command: Callable[[list[str]], str], argv: Sequence[str], nothing: str = "nothing sent") -> int:
+    """Run a command and print what it says; what it refuses goes to stderr, with the exit code of its class.
+
+    `nothing` is the end of the sentence about a disk or folder that failed.
+    """
+    try:
+        said = command(list(argv))
+    except MatError as error:
+        sys.stderr.write(f"{error}\n")
+        return error.exit_code
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        sys.stderr.write(f"{where}{error.strerror or error}; `mat doctor` says more; {nothing}\n")
+        return Refused.exit_code
+    sys.stdout.write(said + "\n")
+    return 0
+
+
+def parsed(
+    argv: list[str], usage: str, flags: Sequence[str], nothing: str = "nothing sent"
+) -> tuple[set[str], list[str]]:
+    """The flags that were given and the other words. Raises `BadConfig` for a flag that is unknown."""
+    options: set[str] = set()
+    for position, word in enumerate(argv):
+        if word == "--":
+            return options, [w for w in argv[:position] if w not in options] + argv[position + 1 :]
+        if word in ("-h", "--help"):
+            options.add("--help")
+        elif word in flags:
+            options.add(word)
+        elif word.startswith("-") and word != "-":
+            raise BadConfig([f"there is no option {word}\n{usage}\n{nothing}"])
+    return options, [word for word in argv if word not in options]
+
+
+def fact(seat: Seat, name: str, **fields: object) -> dict[str, object]:
+    """The spool record of a fact by this role."""
+    mine = {"from": seat.role} if name.startswith("relay.") else {}
+    return {"session": seat.session, "fact": name, **mine, **fields}
+
+
+def waiting(seat: Seat, what: str) -> str:
+    """The second line where no supervisor lives; nothing where that can't be seen from here."""
+    return f"\nno supervisor is running now; {what} waits for it" if supervised(seat.state_dir) is False else ""
