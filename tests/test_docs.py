@@ -36,10 +36,16 @@ def commands() -> Iterator[str]:
         yield from _INLINE.findall(page.read_text())
 
 
-def subcommands() -> list[str]:
-    """`status` of `mat status`, once each; one that has its own, like `cycle complete`, counts with its first word."""
-    argvs = (shlex.split(command) for command in commands() if command.startswith("mat "))
-    return sorted({argv[1] for argv in argvs if re.fullmatch(r"[a-z-]+", argv[1])})
+def named() -> dict[str, set[str]]:
+    """`log` of `mat log -f` with the options that any page gives it; `cycle complete` counts with its first word."""
+    found: dict[str, set[str]] = {}
+    for command in commands():
+        match shlex.split(command):
+            case ["mat", name, *arguments] if re.fullmatch(r"[a-z-]+", name):
+                found.setdefault(name, set()).update(word for word in arguments if re.fullmatch(r"--?[a-z-]+", word))
+            case _:
+                pass
+    return found
 
 
 def make_targets() -> set[str]:
@@ -52,8 +58,8 @@ def slug(heading: str) -> str:
 
 def test_every_make_target_that_is_named_exists() -> None:
     """A reader who copies a line that starts with `make` is not told that there is no such rule."""
-    named = {shlex.split(command)[1] for command in commands() if command.startswith("make ")}
-    assert {"demo", "test", "check"} <= named <= make_targets()
+    targets = {shlex.split(command)[1] for command in commands() if command.startswith("make ")}
+    assert {"demo", "test", "check"} <= targets <= make_targets()
 
 
 def test_make_says_what_it_can_do() -> None:
@@ -62,13 +68,12 @@ def test_make_says_what_it_can_do() -> None:
     assert set(re.findall(r"^make ([a-z-]+)", said, re.MULTILINE)) <= make_targets()
 
 
-@pytest.mark.parametrize("name", subcommands())
+@pytest.mark.parametrize("name", sorted(named()))
 def test_every_command_that_is_named_exists(name: str) -> None:
-    """`mat NAME --help` answers for each command in README and docs."""
-    if not (ROOT / "matcore/cli/main.py").exists():
-        pytest.skip("the commands are not there yet")
+    """`mat NAME --help` answers for each command in README and docs, and knows the options that stand there."""
     answer = subprocess.run([MAT, name, "--help"], check=False, capture_output=True, text=True)
     assert answer.returncode == 0, answer.stderr
+    assert named()[name] <= set(re.findall(r"(?<![\w-])--?[a-z][a-z-]*", answer.stdout))
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
