@@ -88,19 +88,19 @@ def test_an_environment_that_is_ready_is_left_alone(checkout: Path) -> None:
 
 @pytest.mark.usefixtures("bare_path")
 def test_missing_tmux_names_the_command(checkout: Path) -> None:
-    """Who may not install is told what to run: on stderr, exit 3."""
+    """Who may not install is told what to run: on stderr, exit 3, and stdout stays empty."""
     ended = run(checkout / "bin" / "setup-env", "--tmux")
     assert (ended.returncode, ended.stdout) == (3, "")
-    assert "tmux is missing. Run: " in ended.stderr
+    assert "missing: tmux. Run: " in ended.stderr
 
 
 @pytest.mark.usefixtures("bare_path")
 def test_missing_python_names_the_command(checkout: Path) -> None:
-    """Without a Python that is new enough it says so, and how to name another."""
+    """One command for all that is missing: on stderr, exit 3."""
     shutil.rmtree(checkout / ".venv")
-    ended = run(checkout / "bin" / "setup-env")
+    ended = run(checkout / "bin" / "setup-env", "--tmux")
     assert (ended.returncode, ended.stdout) == (3, "")
-    assert "Python" in ended.stderr
+    assert "missing: tmux python3-venv. Run: " in ended.stderr
 
 
 def test_two_at_once_wait_for_each_other(checkout: Path) -> None:
