@@ -15,14 +15,14 @@ import pytest
 ROOT = Path(__file__).parent.parent
 PACKAGES = ("matcore", "baton", "tmuxdriver")
 
-# Modules beside the rooms. They stand below all of them and are quick to start: the standard library only.
-GROUND = {"matcore", "matcore.errors", "matcore.places", "matcore.spoolfile"}
+# What agents start, and what that stands on: quick, so the standard library only.
 QUICK = ("matcore.places", "matcore.spoolfile", "matcore.said", "matcore.fast")
 
 _BELOW_ENGINE = {"ground", "rules", "words"}
 _BELOW_SHOW = _BELOW_ENGINE | {"engine"}
 
-# Who may import whom, besides itself. `cli → {tmuxdriver, baton, show} → engine → words → rules`.
+# Who may import whom, besides itself. `cli → {tmuxdriver, baton, show} → engine → words → rules`. `ground` is what
+# stands beside the rooms and below them all: errors, places, spoolfile.
 ARROWS = {
     "ground": set[str](),
     "rules": set[str](),
@@ -74,7 +74,8 @@ def room(module: str) -> str | None:
         return None
     if package != "matcore":
         return package
-    return rest[0] if rest and rest[0] in ARROWS else "ground"
+    place = rest[0].split("_")[0] if rest else "ground"  # `said_file` is a part of `said`
+    return place if place in ARROWS else "ground"
 
 
 def tracked() -> list[Path]:
