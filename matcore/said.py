@@ -129,7 +129,9 @@ def _addressed(seat: Seat, words: list[str]) -> tuple[str, str]:
 
 
 def _roles(peers: list[str]) -> str:
-    return f"the others are {', '.join(peers)}" if peers else "there is no other role"
+    if not peers:
+        return "there is no other role"
+    return f"the other role is {peers[0]}" if len(peers) == 1 else f"the other roles are {', '.join(peers)}"
 
 
 def _approved(seat: Seat, name: str) -> handoff.Handoff:

@@ -32,12 +32,15 @@ def _content(name: str, path: str) -> bytes:
         raise _refused(name, f"there is no such file (looked in {os.getcwd()}): write the handoff first") from None
     except OSError as error:
         raise _refused(name, f"it can't be read ({error.strerror}): write the handoff to a file of yours") from error
-    with open(handle, "rb") as file:
+    try:
         mode = os.fstat(handle).st_mode
         if not stat.S_ISREG(mode):
             what = "a folder" if stat.S_ISDIR(mode) else "no regular file"
             raise _refused(name, f"it is {what}: name a Markdown file with the handoff")
-        data = file.read(MAX_BYTES + 1)
+        with open(handle, "rb", closefd=False) as file:
+            data = file.read(MAX_BYTES + 1)
+    finally:
+        os.close(handle)
     if len(data) > MAX_BYTES:
         raise _refused(name, "it is larger than 1 MiB: send a summary that names the large files by their paths")
     return data
