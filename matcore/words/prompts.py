@@ -32,14 +32,14 @@ def folders(workdir: Path) -> tuple[Path, ...]:
     return (workdir / ".mat" / "agents", config / "mat" / "agents", shipped_agents())
 
 
-def render(name: str, variables: Mapping[str, str], where: Sequence[Path]) -> str:
+def render(name: str, *, workdir: Path, variables: Mapping[str, str]) -> str:
     """The prompt `name` (with or without `.md`) with its includes and variables filled in.
 
     Values are put in as they are: a tag inside of one stays text. Raises `BadConfig` with every fault: a prompt or
     include that is nowhere, one that includes itself, an unknown variable, a tag that is not closed.
     """
     faults: list[str] = []
-    text = _filled(name if name.endswith(".md") else f"{name}.md", variables, where, (), faults)
+    text = _filled(name if name.endswith(".md") else f"{name}.md", variables, folders(workdir), (), faults)
     if faults:
         raise BadConfig(dict.fromkeys(faults))
     return text.strip("\n") + "\n"
