@@ -29,10 +29,11 @@ demo:
 setup:
 	@bin/setup-env --dev --tmux
 
+# Tests of one `xdist_group` run in one worker, one after the other (agent programs are heavy).
 # Temporary files of a green run are removed, those of a red one are kept and named.
 test: setup
 	@ground=$$(mktemp -d "$${TMPDIR:-/tmp}/mat-test-XXXXXX") && \
-	if $(BIN)/python -m pytest -n $(WORKERS) --basetemp="$$ground/t" $(ARGS); \
+	if $(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup --basetemp="$$ground/t" $(ARGS); \
 	then rm -rf "$$ground"; else status=$$?; echo "the tests' files are kept in $$ground" >&2; exit $$status; fi
 
 # The tests come last, so that their summary is what a reader sees; --cov adds that rules and words are covered.
