@@ -28,7 +28,7 @@ def command(session: str, role: str | None, only_print: bool) -> None:
 def attach(state: StatePlaces, session: str, role: str | None) -> None:
     """Become the program that shows the session."""
     argv = attach_argv(state, session, role)
-    os.execvp(argv[0], argv)
+    os.execvp(argv[0], list(argv))
 
 
 def attach_argv(state: StatePlaces, session: str, role: str | None) -> Sequence[str]:

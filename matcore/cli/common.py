@@ -16,6 +16,7 @@ from matcore.engine import heartbeat
 from matcore.engine.book import Book
 from matcore.errors import Refused
 from matcore.places import StatePlaces, state_dir
+from matcore.words import prompts
 
 TAKE_UP_S = 5.0
 
@@ -73,6 +74,11 @@ def say(state: StatePlaces, record: Mapping[str, Any]) -> bool:
 def _refused(aside: Path, record_id: str) -> None:
     for reason in aside.glob(f"*-{record_id}.json.reason"):
         raise Refused(reason.read_text(encoding="utf-8").strip())
+
+
+def backends(workdir: Path) -> list[str]:
+    """The agent programs that have a profile: the project's, the user's and those that come with mat."""
+    return sorted({path.stem for folder in prompts.folders(workdir) for path in folder.glob("backends/*.yaml")})
 
 
 def echo_said(taken: bool, done: str) -> None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 import sys
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import click
 from rich.console import Console
@@ -65,7 +65,7 @@ def the_only(state: StatePlaces) -> str:
     return names[0]
 
 
-def _path(state: StatePlaces, session: str) -> Journal:
+def _path(state: StatePlaces, session: str) -> Path:
     book_of(state, session).close()
     return state.journal(session)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from matcore.cli.attach import attach
-from matcore.cli.common import echo_json, json_option, places
+from matcore.cli.common import backends, echo_json, json_option, places
 from matcore.engine.config import SessionConfig, load, to_json
 from matcore.engine.launch import Launched, up
 
@@ -24,7 +24,7 @@ def command(file: Path, goal: str | None, then_attach: bool, dry_run: bool, as_j
     """Launch the session of FILE (duo.yaml by default) and watch it.
 
     Running it again re-attaches: nothing starts twice. After a reboot it resumes the agents' sessions."""
-    config = load(file)
+    config = load(file, backends=backends(file.absolute().parent))
     if dry_run:
         _say_plan(config, as_json)
         return

@@ -9,6 +9,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -46,7 +47,7 @@ class Upkeep:
         self._written.pop(session, None)
 
 
-def make_folders(places: SessionPlaces, roles: list[str]) -> list[str]:
+def make_folders(places: SessionPlaces, roles: Sequence[str]) -> list[str]:
     """Create what is missing below `.mat/<session>/`. Returns the names of what was."""
     folders = [places.root, places.handoffs, places.prompts]
     folders += [places.spool(role) / part for role in roles for part in PARTS]

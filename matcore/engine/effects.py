@@ -10,6 +10,7 @@ from typing import Any
 from matcore.engine.driver import Outcome, Verdict
 from matcore.engine.events import Ended, Event, JobEnded, NoticeTold, Restarted
 from matcore.engine.jobs import Job
+from matcore.engine.lanes import Work
 from matcore.engine.ledger import Notice
 from matcore.engine.notify import Notifier, Told, channels
 from matcore.engine.session import Session
@@ -36,7 +37,7 @@ class Effects:
                 outcome = Outcome(Verdict.UNCONFIRMED, f"the driver failed: {type(e).__name__}: {e}")
             self._put(JobEnded(name, job.id, outcome))
 
-        session.lane(job.role).submit(work)
+        self.run(session, job.role, work)
 
     def restart(self, session: Session, role: str) -> None:
         driver, name = session.driver, session.name
@@ -50,7 +51,7 @@ class Effects:
                 log.exception("%s/%s: could not be started anew", name, role)
                 self._put(Restarted(name, role, None, str(e)))
 
-        session.lane(role).submit(work)
+        self.run(session, role, work)
 
     def end(self, session: Session) -> None:
         driver, name = session.driver, session.name
@@ -64,7 +65,7 @@ class Effects:
             else:
                 self._put(Ended(name))
 
-        session.lane("").submit(work)
+        self.run(session, "", work)
 
     def tell(self, session: Session, notice: Notice) -> None:
         name, notice_id = session.name, notice.id
@@ -72,7 +73,15 @@ class Effects:
         def told(answer: Told) -> None:
             self._put(NoticeTold(name, notice_id, answer))
 
-        self._notifier(session).tell(f"{name}/{notice_id}", f"mat: {name}", notice.text, told)
+        self.notify(f"{name}/{notice_id}", f"mat: {name}", notice.text, session, told)
+
+    def run(self, session: Session, role: str, work: Work) -> None:
+        """On the lane of a seat, or of the session itself (`role` empty)."""
+        session.lane(role).submit(work)
+
+    def notify(self, key: str, title: str, text: str, session: Session, told: Callable[[Told], None]) -> None:
+        """On the lanes of the session's channels."""
+        self._notifier(session).tell(key, title, text, told)
 
     def withdraw(self, session: Session, notice_id: str) -> None:
         self._notifier(session).withdraw(f"{session.name}/{notice_id}")

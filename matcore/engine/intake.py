@@ -132,8 +132,10 @@ def _checked(session: Session, by: str, record: Record) -> None:
     data = {"role": by, **{key: record.get(key) for key in keys}}
     session.note("handoff.checked", data, source=record["id"])
     if not data["approved"] and data["blocks"] == data["max_blocks"]:
-        facts = {"file": data["file"] or "", "check": data["check"], "reason": data["reason"] or ""}
-        session.tell_of("refusals", action=True, role=by, blocks=data["blocks"], **facts)
+        session.tell_of(
+            "refusals", action=True, role=by, blocks=data["blocks"],
+            file=data["file"] or "", check=data["check"], reason=data["reason"] or "",
+        )  # fmt: skip
 
 
 def _hook(session: Session, _by: str, record: Record) -> None:

@@ -8,9 +8,11 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from matcore.engine.book import Book
 from matcore.engine.ledger import Ledger, Relay
 from matcore.places import SessionPlaces
 from matcore.rules import decisions as d
+from matcore.rules import view
 from matcore.words import messages
 
 
@@ -37,9 +39,8 @@ class Job:
 class Scribe:
     """Writes the jobs of one session from its ledger. Reads only."""
 
-    def __init__(self, book: Book, command: str, wall_of: Callable[[float], float]) -> None:
+    def __init__(self, book: Book, wall_of: Callable[[float], float]) -> None:
         self._book = book
-        self._command = command
         self._wall_of = wall_of
 
     def relay(self, relay: Relay) -> Job:
@@ -52,12 +53,13 @@ class Scribe:
                 path=relay.path or "",
                 kind=relay.kind,
                 body=_content(relay.path),
-                command=self._command,
+                command=self._book.ledger.command,
             )
         return Job(self._next("relay"), "relay", relay.to, text, messages.relay_mark(message_id=relay.id), relay=relay.id)
 
-    def nudge(self, nudge: d.Nudge, owed: str | None, since: float) -> Job:
+    def nudge(self, nudge: d.Nudge) -> Job:
         job = self._next("nudge")
+        debt = view.debt(self._book.state)
         relay = self._book.ledger.relays.get(nudge.redelivers) if nudge.redelivers else None
         attempt = nudge.number
         if relay is not None:
@@ -69,16 +71,16 @@ class Scribe:
                 since=self.when(relay.at),
                 episode=nudge.episode,
                 attempt=attempt,
-                command=self._command,
+                command=self._book.ledger.command,
             )
         else:
             text = messages.nudge(
                 role=nudge.role,
-                owed=owed,
-                since=self.when(since),
+                owed=debt.role if debt else None,
+                since=self.when(debt.since if debt else self._book.ledger.progress_at),
                 episode=nudge.episode,
                 attempt=attempt,
-                command=self._command,
+                command=self._book.ledger.command,
                 peers=[role for role in self._book.ledger.config.get("roles", {}) if role != nudge.role],
             )
         mark = messages.nudge_mark(episode=nudge.episode, attempt=attempt)
@@ -88,7 +90,7 @@ class Scribe:
         targets: dict[str, list[str]] = {}
         for message in check.messages:
             targets.setdefault(self._target(check.role, message), []).append(message)
-        text = messages.final_check(rows=list(targets.items()), command=self._command)
+        text = messages.final_check(rows=list(targets.items()), command=self._book.ledger.command)
         return Job(self._next("final"), "final_check", check.role, text, messages.final_check_mark(), decision=check.number)
 
     def recovery(self, recovery: d.RecoveryDelivered) -> Job:
@@ -99,7 +101,7 @@ class Scribe:
             target=recovery.target,
             seq=seq,
             path=last.path if last else None,
-            command=self._command,
+            command=self._book.ledger.command,
         )
         mark = messages.recovery_mark(message_id=recovery.message)
         return Job(self._next("recovery"), "recovery", recovery.role, text, mark, decision=recovery.number)
@@ -109,6 +111,24 @@ class Scribe:
         text = messages.wrapup(cycle=str(wrapup["cycle"]), goal=self._book.ledger.goal, outcome=outcome)
         mark = messages.wrapup_mark(outcome=outcome)
         return Job(self._next("wrapup"), "wrapup", str(wrapup["role"]), text, mark, decision=int(wrapup["number"]))
+
+    def notice_facts(self, notify: d.Notify) -> dict[str, Any]:
+        """What the text of a notification is made of."""
+        ledger = self._book.ledger
+        debt = view.debt(self._book.state)
+        since = self.when(debt.since if debt else ledger.progress_at)
+        match notify.kind:
+            case "question":
+                question = ledger.questions[str(notify.question)]
+                return {"role": question.role, "text": question.text, "dialog": question.dialog}
+            case "gate":
+                return {"gates": list(notify.gates or ()), "since": since}
+            case "idle-recovery":
+                return {"owed": debt.role if debt else None, "relay": debt.relay if debt else None, "since": since}
+            case "overdue":
+                return {"cycle": ledger.cycle or "", "since": self.when(ledger.progress_at)}
+            case _:
+                return {"cycle": notify.cycle or "", **ledger.last_cycle}
 
     def when(self, at: float) -> str:
         """A journal time as a person's local time with its offset."""

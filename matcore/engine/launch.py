@@ -9,6 +9,9 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
+import shutil
+import subprocess
+import sys
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -64,7 +67,8 @@ def up(
                 f"session {config.session} is up with other roles than the file has now; first: mat down {config.session}"
             )
         ledger = before or Ledger(session=config.session)
-        ledger.workdir, ledger.path, ledger.size = str(workdir), os.environ.get("PATH", os.defpath), size
+        ledger.workdir, ledger.size = str(workdir), size
+        ledger.path, ledger.command = reachable()
         ledger.config = settings
         _prepare(ledger, config, goal)
         spec = spec_of(ledger)
@@ -73,9 +77,32 @@ def up(
         seats = driver.launch(spec, resume=resume)
         started = tuple(role for role, seat in seats.items() if seat.get("started"))
         if started or before is None:
-            spoolfile.write(str(state.spool), _record(ledger, seats, goal))
+            spoolfile.write(str(state.spool), record_of(ledger, seats, goal))
         _wait_until_watched(state, config.session)
         return Launched(config.session, started, before is None)
+
+
+def reachable() -> tuple[str, str]:
+    """PATH for the agents, and how they call `send-relay` so that their shells find it.
+
+    Some programs run commands in a login shell, for which /etc/profile may have set PATH anew: where such a shell
+    does not find the bare name, the texts name the absolute path.
+    """
+    path = os.environ.get("PATH", os.defpath)
+    own = str(Path(sys.executable).parent)
+    if shutil.which("send-relay", path=path) is None:
+        path = f"{own}{os.pathsep}{path}"
+    found = shutil.which("send-relay", path=path)
+    if found is None:
+        raise Unavailable(f"send-relay is neither on PATH nor in {own}; install mat again")
+    try:
+        login = subprocess.run(
+            ["bash", "-lc", "command -v send-relay"],
+            env={**os.environ, "PATH": path}, stdin=subprocess.DEVNULL, capture_output=True, timeout=5, check=False,
+        )  # fmt: skip
+    except (OSError, subprocess.TimeoutExpired):
+        return path, found
+    return path, "send-relay" if login.returncode == 0 else found
 
 
 def _before(state: StatePlaces, session: str) -> Ledger | None:
@@ -95,15 +122,15 @@ def _prepare(ledger: Ledger, config: SessionConfig, goal: str | None) -> None:
         others = [other for other in config.roles if other != name]
         text = prompts.render(
             role.prompt,
-            workdir=Path(ledger.workdir),
-            variables={
+            {
                 "role": name,
                 "peer": others[0] if others else name,
                 "peers": ", ".join(others),
                 "session": ledger.session,
                 "goal": goal or config.goal or "",
-                "send_relay": "send-relay",
+                "send_relay": ledger.command,
             },
+            prompts.folders(Path(ledger.workdir)),
         )
         replace(places.prompts / f"{name}.md", text.encode())
 
@@ -116,6 +143,7 @@ def _record(ledger: Ledger, seats: Mapping[str, Mapping[str, object]], goal: str
         "request": "up",
         "workdir": ledger.workdir,
         "path": ledger.path,
+        "command": ledger.command,
         "size": list(ledger.size),
         "config": ledger.config,
         "seats": {role: dict(seat) for role, seat in seats.items()},

@@ -121,6 +121,7 @@ class Ledger:
     session: str = ""
     workdir: str = ""
     path: str = ""
+    command: str = "send-relay"
     size: tuple[int, int] = (160, 48)
     config: dict[str, Any] = field(default_factory=dict)
     opened_at: float = 0.0
@@ -130,6 +131,7 @@ class Ledger:
     cycles: int = 0
     cycle: str | None = None
     goal: str | None = None
+    last_cycle: dict[str, str] = field(default_factory=dict)
     relays: dict[str, Relay] = field(default_factory=dict)
     seq: int = 0
     seats: dict[str, Seat] = field(default_factory=dict)
@@ -190,6 +192,7 @@ def _up(ledger: Ledger, at: float, data: Mapping[str, Any]) -> None:
     ledger.session = data["session"]
     ledger.workdir = data["workdir"]
     ledger.path = data["path"]
+    ledger.command = data["command"]
     ledger.size = (data["size"][0], data["size"][1])
     ledger.config = data["config"]
     ledger.opened_at = ledger.opened_at or at
@@ -221,6 +224,8 @@ def _cycle_opened(ledger: Ledger, at: float, data: Mapping[str, Any]) -> None:
 def _cycle_ended(ledger: Ledger, at: float, data: Mapping[str, Any]) -> None:
     if data["cycle"] == ledger.cycle:
         ledger.progress_at = at
+        about = {"by": data["by"], "reason": data.get("reason"), "goal": ledger.goal}
+        ledger.last_cycle = {key: str(value) for key, value in about.items() if value}
         ledger.cycle = None
         _forget_settled(ledger)
 

@@ -55,7 +55,7 @@ class Session:
     """See the module's text."""
 
     def __init__(
-        self, book: Book, host: Clock, clock: JournalClock, driver: Driver, town: Town, command: str
+        self, book: Book, host: Clock, clock: JournalClock, driver: Driver, town: Town
     ) -> None:
         self.book = book
         self.host = host
@@ -63,7 +63,7 @@ class Session:
         self.driver = driver
         self.town = town
         self.ledger = book.ledger
-        self.scribe = Scribe(book, command, self.wall_of)
+        self.scribe = Scribe(book, self.wall_of)
         self.lanes: dict[str, Lane] = {}
         self.flying: dict[str, Job] = {}
         self._urgent: dict[str, list[Job]] = {}
@@ -124,21 +124,21 @@ class Session:
     def _see(self, sighting: Sighting) -> None:
         fields = dict(sighting.fields)
         role = str(fields.get("role", ""))
-        for key in ("started", "until"):
-            if fields.get(key) is not None:
-                fields[key] = self.clock.at(float(fields[key]))
-        if sighting.name == "turn.ended" and fields.get("started") is not None:
-            fields["started"] = self._after_landing(role, float(str(sighting.fields["started"])), fields["started"])
+        if fields.get("until") is not None:
+            fields["until"] = self.clock.at(float(str(fields["until"])))
+        if fields.get("started") is not None:
+            fields["started"] = self._after_landing(role, float(str(fields["started"])))
         if sighting.name in ("role.idle", "gate.cleared"):
             self._retry.pop(role, None)
         if sighting.name.startswith("role.") and self.ledger.status(role) == sighting.name.removeprefix("role."):
             return
         self.take(sighting.name, {**fields, "evidence": sighting.evidence})
 
-    def _after_landing(self, role: str, started_s: float, started_at: float) -> float:
+    def _after_landing(self, role: str, started_s: float) -> float:
         """A turn that began after our Enter has seen our text, though its outcome was journalled a moment later."""
-        entered_s, landed_at = self._landed.get(role, (None, 0.0))
-        return max(started_at, landed_at) if entered_s is not None and started_s >= entered_s else started_at
+        started_at = self.clock.at(started_s)
+        entered_s, landed_at = self._landed.get(role, (float("inf"), 0.0))
+        return max(started_at, landed_at) if started_s >= entered_s else started_at
 
     # decisions out
 
@@ -152,8 +152,8 @@ class Session:
                 case d.RecoveryDelivered():
                     self._soon(self.scribe.recovery(decision))
                 case d.Notify():
-                    facts = self.scribe.notice_facts(decision)
-                    self.tell_of(decision.kind, action=decision.action, decision=decision.number, **facts)
+                    about = self.scribe.notice_facts(decision)
+                    self.tell_of(decision.kind, action=decision.action, decision=decision.number, **about)
                 case _:
                     pass
 

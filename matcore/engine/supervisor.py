@@ -52,15 +52,26 @@ class Watched:
 
 
 class Supervisor:
-    """Runs all sessions of one user on one host. `run` returns when asked to stop, or (`until_idle`) without work."""
+    """Runs all sessions of one user on one host. `run` returns when asked to stop, or (`until_idle`) without work.
 
-    def __init__(self, places: StatePlaces, *, until_idle: bool = False, clock: Clock | None = None) -> None:
+    Whoever has a loop of their own (the tests, with a clock that they move) calls `begin`, `turn` and `end` instead.
+    """
+
+    def __init__(
+        self,
+        places: StatePlaces,
+        *,
+        until_idle: bool = False,
+        clock: Clock | None = None,
+        drivers: Drivers | None = None,
+        effects: Callable[[Callable[[Event], None]], Effects] = Effects,
+    ) -> None:
         self.places = places
         self.host = clock or SystemClock()
         self.queue: queue.SimpleQueue[Event] = queue.SimpleQueue()
         self.watched: dict[str, Watched] = {}
-        self._effects = Effects(self.queue.put)
-        self._registry = Registry(places, self._effects, self.host, Drivers())
+        self._effects = effects(self.queue.put)
+        self._registry = Registry(places, self._effects, self.host, drivers or Drivers())
         self._until_idle = until_idle
         self._pollers: dict[str, Poller] = {}
         self._watcher = spool.Watcher(lambda folder: self.queue.put(SpoolTouched(folder)))
@@ -68,11 +79,23 @@ class Supervisor:
         self._loop_watch = LoopWatch(self.host)
         self._upkeep = Upkeep(places)
         self._ballast = Ballast(places.ballast)
+        self._polls = False
         self._stopping: str | None = None
         self._busy_s = self.host.boot_s()
         self._kept_s = float("-inf")
 
     def run(self) -> None:
+        self._polls = True
+        self.begin()
+        self._watcher.start()
+        try:
+            while self._stopping is None and not self._idle():
+                self.turn(self._wait_s())
+        finally:
+            self.end()
+
+    def begin(self) -> None:
+        """Take up the sessions that are not ended."""
         spool.make(self.places.spool)
         self._ballast.restore()
         last = heartbeat.read(self.places)
@@ -80,27 +103,21 @@ class Supervisor:
         for path in self._registry.journals():
             self._load(path, last)
         self._watcher.add(self.places.spool)
-        self._watcher.start()
         self.queue.put(SpoolTouched(self.places.spool))
-        try:
-            while self._stopping is None and not self._idle():
-                self._turn()
-        finally:
-            self._end()
 
-    def _turn(self) -> None:
-        """Take in all that is there, then let every session look at the clock."""
-        for event in self._drain():
+    def turn(self, wait_s: float) -> None:
+        """Take in all that is there, waiting at most so long for the first, then let every session look at the clock."""
+        for event in self._drain(wait_s):
             self._dispatch(event)
         self._mind_the_gap()
         for watched in list(self.watched.values()):
             self._guarded(watched, watched.session.tick)
         self._keep_up()
 
-    def _drain(self) -> list[Event]:
+    def _drain(self, wait_s: float) -> list[Event]:
         events: list[Event] = []
         with contextlib.suppress(queue.Empty):
-            events.append(self.queue.get(timeout=self._wait_s()))
+            events.append(self.queue.get(block=wait_s > 0, timeout=wait_s))
             while True:
                 events.append(self.queue.get_nowait())
         return events
@@ -197,6 +214,11 @@ class Supervisor:
             case _:
                 intake.from_human(session, record)
         if record.get("request") == "hook":
+            self._hurry(watched)
+
+    def _hurry(self, watched: Watched) -> None:
+        """Have the driver look now: something has just happened."""
+        if watched.driver_key in self._pollers:
             self._pollers[watched.driver_key].hurry()
 
     def _aside(self, name: str, reason: str) -> None:
@@ -216,7 +238,7 @@ class Supervisor:
         is_new = not session.ledger.opened_at
         if is_new:
             session.take("session.configured", record["configured"])
-        keys = ("session", "workdir", "path", "size", "config", "seats")
+        keys = ("session", "workdir", "path", "command", "size", "config", "seats")
         session.note("engine.up", {key: record[key] for key in keys}, source=record["id"])
         self._upkeep.keep(session)
         if is_new:
@@ -254,11 +276,11 @@ class Supervisor:
             folder = session.places.spool(role)
             self._watcher.add(folder)
             self.queue.put(SpoolTouched(folder))
-        if watched.driver_key not in self._pollers:
+        if self._polls and watched.driver_key not in self._pollers:
             poller = Poller(watched.driver_key, watched.driver, self.queue.put)
             self._pollers[watched.driver_key] = poller
             poller.start()
-        self._pollers[watched.driver_key].hurry()
+        self._hurry(watched)
         self._tell_guard()
         self._kept_s = float("-inf")
 
@@ -332,7 +354,8 @@ class Supervisor:
     def _idle(self) -> bool:
         return self._until_idle and not self.watched and self.host.boot_s() - self._busy_s > IDLE_EXIT_S
 
-    def _end(self) -> None:
+    def end(self) -> None:
+        """A clean end: every journal says until when it was watched."""
         log.info("ends: %s", self._stopping or "nothing to watch")
         for poller in self._pollers.values():
             poller.stop()

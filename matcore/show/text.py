@@ -15,7 +15,8 @@ def duration(seconds: float) -> str:
         return f"-{duration(-seconds)}"
     if seconds < 10:
         return f"{seconds:.1f}s".replace(".0s", "s")
-    left, parts = round(seconds), []
+    left = round(seconds)
+    parts: list[str] = []
     for unit, size in _UNITS:
         count, left = divmod(left, size)
         if count or parts:

@@ -1,0 +1,65 @@
+"""`mat init`: writes a commented duo.yaml for the agent programs that are here."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import click
+
+from matcore.errors import Refused
+
+PROGRAMS = ("claude", "codex", "pi", "opencode")
+_SANDBOX = {"codex": "Codex's default sandbox keeps .git read-only: it can't commit."}
+_TEMPLATE = """\
+# One group of coding agents that mat supervises. Start it: mat up
+# Every key: mat up --dry-run tells what is wrong, with its line.
+
+# session: shop-duo          # default: this directory's name, -duo
+driver: tmux                 # each role in a window of a tmux server of mat's own
+
+roles:                       # in order; agents are started as they stand here
+  dev:
+    backend: {dev}
+    prompt: duo-dev          # shipped; your own: .mat/agents/duo-dev.md
+    kick: "Work on TASK.md"  # said once, as you, when the agent is ready
+    # args: [--model, NAME]  # more arguments for the program
+    # env: [SOME_API_KEY]    # variables of your shell that it needs, by name
+  review:
+    backend: {review}
+    prompt: duo-review
+    # dir: ../shop-review    # a directory of its own
+
+goal: "TASK.md is done and reviewed"
+
+recovery:
+  window: 10m                # so long must all be quiet before anybody is woken
+  # progress_deadline: 6h    # so long may pass without a handoff, whatever moves meanwhile
+
+# handoff: {{require: [issue]}}  # front-matter keys that every handoff must have
+
+# How mat reaches you. Try it: mat notify --test
+notify: []
+#  - {{command: [notify-send, mat]}}   # any program; the message is on its stdin
+#  - "ntfy://my-topic"               # any Apprise URL: pip install 'mat-supervisor[notify]'
+"""
+
+
+@click.command()
+@click.option("--force", is_flag=True, help="Write over a duo.yaml that is there.")
+def command(force: bool) -> None:
+    """Write a commented duo.yaml here, for the agent programs that are found on PATH."""
+    path = Path("duo.yaml")
+    if path.exists() and not force:
+        raise Refused("duo.yaml is there already; edit it, or: mat init --force")
+    found = [name for name in PROGRAMS if shutil.which(name)]
+    dev = found[0] if found else "claude"
+    review = next((name for name in found if name != dev), dev)
+    path.write_text(_TEMPLATE.format(dev=dev, review=review), encoding="utf-8")
+    if found:
+        click.echo(f"wrote duo.yaml for {dev} and {review}; next: edit it, then mat up")
+    else:
+        click.echo(f"wrote duo.yaml; none of {', '.join(PROGRAMS)} is on PATH, so install one first")
+    for name in dict.fromkeys((dev, review)):
+        if name in _SANDBOX:
+            click.echo(f"note: {_SANDBOX[name]}")
