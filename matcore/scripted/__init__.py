@@ -6,7 +6,7 @@ its screen, its title, its hooks and its exit, as with any agent program.
 - `script`, `reading`, `values`: the script as typed data, and how it is read with every fault at once
 - `steps`, `stage`, `templates`: what a step does, said to a stage; values taken from the message just received
 - `keys`, `editor`, `glyphs`, `rows`, `view`: bytes to keys, keys to a draft, text to rows, state to a frame (all pure)
-- `agent`: the program as a state machine that is told the time
+- `agent` with `turn`, `dialog`, `acting`, `around`: the program as a state machine that is told the time
 - `shell`, `hooks`, `memory`, `log`: commands, hook commands, the session's file, the log of all that was received
 - `painter`, `terminal`, `loop`: frames to bytes, the tty, the one loop
 - `headless`: one turn without a terminal

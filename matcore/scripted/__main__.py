@@ -10,9 +10,13 @@ import time
 from pathlib import Path
 
 from matcore.scripted import hooks, memory
+from matcore.scripted.agent import Agent, Pane
+from matcore.scripted.around import Around
 from matcore.scripted.log import Log
+from matcore.scripted.loop import run
 from matcore.scripted.reading import ScriptError, load
 from matcore.scripted.script import Script
+from matcore.scripted.terminal import Terminal
 
 VERSION = "1.0"
 
@@ -20,6 +24,7 @@ VERSION = "1.0"
 def main(argv: list[str] | None = None) -> int:
     """Exit codes: 0 left in good order, 1 the session can't be had or the turn failed, 2 usage or script."""
     asked = _arguments().parse_args(argv)
+    cwd = _cwd()
     role = asked.role or os.environ.get("MAT_ROLE", "")
     log_path = asked.log or os.environ.get("MAT_SCRIPTED_LOG")
     try:
@@ -45,36 +50,39 @@ def main(argv: list[str] | None = None) -> int:
         session=session.session,
         resumed=resumed,
         argv=sys.argv[1:],
-        cwd=str(Path.cwd()),
+        cwd=cwd,
         prompt_sha256=None if prompt is None else hashlib.sha256(prompt).hexdigest(),
     )
-    told = hooks.Hooks(by_event, log)
+    around = Around(role, cwd, log, hooks.Hooks(by_event, log))
     if asked.print:
         from matcore.scripted import headless  # not needed before the first paint
 
-        return headless.run(script, session, headless.Surroundings(role, log, told, as_json=asked.json))
-    return _in_terminal(script, session, role, log, told)
+        return headless.run(headless.Headless(script, session, around), as_json=asked.json)
+    return _in_terminal(script, session, around)
 
 
-def _in_terminal(script: Script, session: memory.Memory, role: str, log: Log, told: hooks.Hooks) -> int:
-    from matcore.scripted.agent import Agent, Around
-    from matcore.scripted.loop import run
-    from matcore.scripted.terminal import Terminal
-
+def _in_terminal(script: Script, session: memory.Memory, around: Around) -> int:
     if not (os.isatty(0) and os.isatty(1)):
         sys.stderr.write("The scripted agent needs a terminal. Use --print for one turn without it.\n")
         return 2
     terminal = Terminal()
     terminal.open()
-    agent = Agent(script, session, Around(role, log, told, time.time), time.monotonic())
+    agent = Agent(Pane(script, session, around), time.monotonic())
     code = 1
     try:
-        code = run(agent, terminal, log)
+        code = run(agent, terminal)
     finally:
         agent.close()
         terminal.close()
-        told.close(0.0 if code >= 128 else 2.0)
+        around.hooks.close(0.0 if code >= 128 else 2.0)
     return code
+
+
+def _cwd() -> str:
+    try:
+        return str(Path.cwd())
+    except OSError:  # the folder was removed
+        return os.environ.get("PWD", "?")
 
 
 def _arguments() -> argparse.ArgumentParser:

@@ -45,8 +45,7 @@ class Editor:
             self.insert(text)
             return
         self.pastes += 1
-        size = f"+{breaks} lines" if breaks else f"{len(text)} chars"
-        self.cells.insert(self.cursor, Collapsed(text, f"[Pasted text #{self.pastes} {size}]"))
+        self.cells.insert(self.cursor, Collapsed(text, f"[Pasted text #{self.pastes} +{breaks} lines]"))
         self.cursor += 1
 
     def take(self) -> str:

@@ -55,6 +55,7 @@ class Hooks:
         self._thread.join(patience_s)
         self._over = True
         self._kill()
+        self._thread.join(1.0)
 
     def _work(self) -> None:
         while (item := self._waiting.get()) is not None and not self._over:
@@ -68,6 +69,8 @@ class Hooks:
             )
         except OSError as error:
             return {"exit": None, "error": str(error)}
+        if self._over:  # `close` may have looked for something to kill just before
+            self._kill()
         try:
             _, said = process.communicate(data, LONGEST_S)
         except subprocess.TimeoutExpired:

@@ -11,7 +11,6 @@ from types import FrameType
 from matcore.scripted import view
 from matcore.scripted.agent import Agent
 from matcore.scripted.keys import Keys
-from matcore.scripted.log import Log
 from matcore.scripted.painter import Painter
 from matcore.scripted.terminal import Closed, Terminal
 
@@ -20,86 +19,85 @@ PASTE_S = 1.0
 
 
 class Told(Exception):
-    """A signal that ends the program."""
-
-    def __init__(self, number: int) -> None:
-        self.number = number
-        super().__init__(number)
+    """A signal that ends the program, in the midst of a write that may never end."""
 
 
-def run(agent: Agent, terminal: Terminal, log: Log) -> int:
+class Signals:
+    """What signals have said. They are heard between two steps of the loop, so that nothing is left half done."""
+
+    def __init__(self, terminal: Terminal) -> None:
+        self._terminal = terminal
+        self.wake, waker = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
+        self.ending: signal.Signals | None = None
+        signal.set_wakeup_fd(waker, warn_on_full_buffer=False)
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        for number in (signal.SIGWINCH, signal.SIGCHLD, signal.SIGHUP, signal.SIGTERM):
+            signal.signal(number, self._heard)
+
+    def _heard(self, number: int, _frame: FrameType | None) -> None:
+        if number in (signal.SIGHUP, signal.SIGTERM):
+            self.ending = signal.Signals(number)
+            if self._terminal.writing:
+                raise Told
+
+
+def run(agent: Agent, terminal: Terminal) -> int:
     """Until the agent leaves, the terminal is gone, or a signal says so. Returns the exit code."""
-    painter = Painter(alternate=agent.script.options.screen == "alternate")
-    wake, waker = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
-    signal.set_wakeup_fd(waker, warn_on_full_buffer=False)
-    signal.signal(signal.SIGWINCH, _woken)
-    for number in (signal.SIGHUP, signal.SIGTERM):
-        signal.signal(number, _told)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    painter = Painter(alternate=agent.pane.script.options.screen == "alternate")
+    signals = Signals(terminal)
+    log = agent.pane.around.log
     try:
         terminal.write(painter.begin())
-        _until_left(agent, terminal, painter, log, wake)
-        if agent.hung:
-            _hang()
-        terminal.write(painter.end())
+        _until_left(agent, terminal, painter, signals)
+        if signals.ending is not signal.SIGHUP:
+            terminal.write(painter.end())
     except Closed:
         log.write("exit", why="terminal closed")
-        return 129
-    except Told as told:
-        log.write("exit", why=signal.Signals(told.number).name)
-        if told.number == signal.SIGTERM:
-            terminal.write(painter.end())
-        return 128 + told.number
-    else:
-        log.write("exit", why="left", code=agent.leave)
-        return agent.leave or 0
+        return 128 + signal.SIGHUP
+    except Told:
+        pass
+    if signals.ending is not None:
+        log.write("exit", why=signals.ending.name)
+        return 128 + signals.ending
+    log.write("exit", why="left", code=agent.pane.leave)
+    return agent.pane.leave or 0
 
 
-def _until_left(agent: Agent, terminal: Terminal, painter: Painter, log: Log, wake: int) -> None:
+def _until_left(agent: Agent, terminal: Terminal, painter: Painter, signals: Signals) -> None:
     keys = Keys()
-    while True:
+    last_read = 0.0
+    while signals.ending is None:
         now = time.monotonic()
         agent.advance(now)
         _paint(agent, terminal, painter, now)
-        if agent.leave is not None or agent.hung:
+        if agent.pane.leave is not None:
             return
+        if agent.pane.hung:
+            select.select([signals.wake], [], [])  # deaf and still, but a hang-up or a termination ends it
+            os.read(signals.wake, 512)
+            continue
+        held_s = PASTE_S if keys.pasting else ESCAPE_S
         wait = agent.wait_s()
         if keys.pending:
-            held_s = PASTE_S if keys.pasting else ESCAPE_S
             wait = held_s if wait is None else min(wait, held_s)
-        ready, _, _ = select.select([terminal.source, wake, *agent.fds()], [], [], wait)
-        if wake in ready:
-            os.read(wake, 512)
+        ready, _, _ = select.select([terminal.source, signals.wake, *agent.fds()], [], [], wait)
+        if signals.wake in ready:
+            os.read(signals.wake, 512)
         now = time.monotonic()
         if terminal.source in ready:
             data = terminal.read()
-            log.received(data)
+            agent.pane.around.log.received(data)
             last_read = now
             agent.feed(keys.feed(data), now)
-        elif keys.pending and now - last_read >= (PASTE_S if keys.pasting else ESCAPE_S):
+        elif keys.pending and now - last_read >= held_s:
             agent.feed(keys.flush(), now)
 
 
 def _paint(agent: Agent, terminal: Terminal, painter: Painter, now: float) -> None:
     seen = agent.view(now)
-    if seen is None:
+    if seen is None or agent.pane.hung:
         return
-    options = agent.script.options
+    options = agent.pane.script.options
     columns, rows = size = terminal.size
     title = view.title(options.title, seen) if options.title_state else options.title
-    terminal.write(painter.paint(agent.blocks, view.frame(seen, columns, rows), size, title))
-
-
-def _hang() -> None:
-    """Deaf and still, but a hang-up or a termination still ends it."""
-    signal.set_wakeup_fd(-1)
-    while True:
-        signal.pause()
-
-
-def _woken(_number: int, _frame: FrameType | None) -> None:
-    """The wake-up descriptor says it all."""
-
-
-def _told(number: int, _frame: FrameType | None) -> None:
-    raise Told(number)
+    terminal.write(painter.paint(agent.pane.blocks, view.frame(seen, columns, rows), size, title))

@@ -16,12 +16,12 @@ _Value = Callable[[Reader, object, str], object]
 
 _OPTIONS: Mapping[str, _Value] = {
     "screen": lambda reader, value, path: reader.choice(value, path, ("inline", "alternate")),
-    "title": lambda reader, value, path: reader.text(value, path),
+    "title": lambda reader, value, path: reader.line(value, path),
     "title_state": lambda reader, value, path: reader.flag(value, path),
     "busy_style": lambda reader, value, path: reader.choice(value, path, ("status", "footer", "title", "none")),
     "composer": lambda reader, value, path: reader.choice(value, path, ("ruled", "bordered", "plain")),
-    "footer": lambda reader, value, path: reader.text(value, path),
-    "placeholder": lambda reader, value, path: reader.text(value, path),
+    "footer": lambda reader, value, path: reader.line(value, path),
+    "placeholder": lambda reader, value, path: reader.line(value, path),
     "swallow_enter_ms": lambda reader, value, path: reader.whole(value, path, most=10_000),
     "collapse_paste": lambda reader, value, path: _collapse(reader, value, path),
     "queue": lambda reader, value, path: reader.choice(value, path, ("after", "steer", "lose")),

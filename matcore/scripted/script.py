@@ -32,7 +32,7 @@ class Options:
     composer: str = "ruled"
     footer: str = "? for shortcuts"
     placeholder: str = "Ask me to do anything"
-    swallow_enter_ms: int = 150
+    swallow_enter_ms: int = 120
     collapse_paste: Collapse | None = field(default_factory=Collapse)
     queue: str = "after"
     start_delay_s: float = 0.0

@@ -107,8 +107,8 @@ class Stage(Protocol):
     def quit(self, code: int) -> None:
         """End the program in good order once the step is over."""
 
-    def crash(self, code: int | None, signal: int | None) -> None:
-        """End the program on the spot. Does not return."""
+    def crash(self, code: int | None, number: int | None) -> None:
+        """End the program on the spot, by exit code or signal number. Does not return."""
 
     def hang(self) -> None:
-        """Neither read nor paint any more. Does not return."""
+        """Neither read nor paint any more."""

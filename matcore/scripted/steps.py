@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import shlex
 import time
 from collections.abc import Generator
@@ -9,23 +10,20 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from matcore.scripted.stage import Answer, Choice, Choose, Ending, Pause, Playing, Shell, ShellResult, Stage, Wait
-from matcore.scripted.templates import TemplateError
 
 PAINTED_S = 0.15  # long enough for the state before it to be painted, so that the last frame is the truth
 
 
 class Step(Protocol):
     def play(self, stage: Stage) -> Playing:
-        """None lets the turn go on with the next step. Raises TemplateError."""
+        """None lets the turn go on with the next step. Raises TemplateError, OSError, ValueError."""
 
 
 def play(steps: tuple[Step, ...], stage: Stage) -> Generator[Wait, Answer, Ending]:
-    """All steps in order. A turn ends after the last one, or where a step says so, or at a fault in a template."""
+    """All steps in order. A turn ends after the last one, or where a step says so, or at a fault."""
     try:
         ending = yield from _in_order(steps, stage)
-    except TemplateError as fault:
-        return Ending("error", f"script error: {fault}")
-    except OSError as fault:
+    except (OSError, ValueError) as fault:
         return Ending("error", f"script error: {fault}")
     return ending or Ending()
 
@@ -184,7 +182,8 @@ class Hang:
     def play(self, stage: Stage) -> Playing:
         yield Pause(PAINTED_S)
         stage.hang()
-        return None
+        while True:
+            yield Pause(math.inf)
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,7 @@ class Terminal:
         self.source = source
         self._sink = sink
         self._before: list[Any] | None = None
+        self.writing = False  # a write to a terminal that nobody reads may take for ever
 
     def open(self) -> None:
         """Raises termios.error where it is no terminal."""
@@ -52,8 +53,11 @@ class Terminal:
     def write(self, text: str) -> None:
         """Raises Closed."""
         data = text.encode("utf-8", "replace")
+        self.writing = True
         try:
             while data:
                 data = data[os.write(self._sink, data) :]
         except OSError as error:
             raise Closed from error
+        finally:
+            self.writing = False

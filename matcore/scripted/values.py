@@ -24,6 +24,14 @@ class Reader:
         self.fault(path, f"needs a text, not {_named(value)}")
         return ""
 
+    def line(self, value: object, path: str) -> str:
+        """A text that can't move a cursor."""
+        text = self.text(value, path)
+        if not text.isprintable():
+            self.fault(path, "needs one line without control characters")
+            return ""
+        return text
+
     def number(self, value: object, path: str, *, least: float = 0.0, most: float = 1e6) -> float:
         if isinstance(value, int | float) and not isinstance(value, bool) and least <= value <= most:
             return float(value)

@@ -43,7 +43,7 @@ class View:
     tick: int = 0
     queued: tuple[str, ...] = ()
     choice: Choice | None = None
-    chosen: int = 0
+    marked: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +96,7 @@ def title(name: str, view: View) -> str:
 def frame(view: View, width: int, height: int) -> Frame:
     """The live region for a screen of that size."""
     if view.choice is not None:
-        rows = _dialog_rows(view.choice, view.chosen, width)
+        rows = _dialog_rows(view.choice, view.marked, width)
         return Frame(tuple(rows[max(len(rows) - height, 0) :]), None)
     above = _above(view, width)
     box, row, column = _composer(view, width, min(COMPOSER_ROWS, max(height - 1, 1)), ornate=height >= 6)
@@ -147,7 +147,7 @@ def _boxed(left: str, right: str, mark: str, line: str, style: str, inner: int) 
     return f"{left}{mark}{_styled(style, line)}{pad}{right}"
 
 
-def _dialog_rows(choice: Choice, chosen: int, width: int) -> list[str]:
+def _dialog_rows(choice: Choice, marked: int, width: int) -> list[str]:
     rows = ["", _styled(DIM, "─" * width)]
     rows += [_styled(BOLD, line) for line in wrap(f" {visible(choice.heading)}", width)]
     rows.append("")
@@ -155,7 +155,7 @@ def _dialog_rows(choice: Choice, chosen: int, width: int) -> list[str]:
         rows += [f"   {line}" for line in wrap(visible(choice.detail), max(width - 3, 1))]
         rows.append("")
     for n, option in enumerate(choice.options):
-        mark = " > " if n == chosen else "   "
+        mark = " > " if n == marked else "   "
         rows.append(cut(f"{mark}{n + 1}. {visible(option)}", width))
     rows += ["", _styled(DIM, cut(" Enter to confirm, Esc to cancel", width))]
     return rows
