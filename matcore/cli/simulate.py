@@ -1,0 +1,38 @@
+"""`mat simulate`: scenarios of the pure core in virtual time."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+
+from matcore.errors import BadConfig, Refused
+
+
+@click.command()
+@click.option("--check", is_flag=True, help="Compare with what each file expects; exit 1 and the difference if any.")
+@click.argument("files", metavar="FILE...", nargs=-1, required=True, type=click.Path(path_type=Path))
+def command(files: tuple[Path, ...], *, check: bool) -> None:
+    """Run scenarios of the core in virtual time and print one JSON object a line for every decision.
+
+    With several files each line also has `file`. With --check nothing is printed but what differs."""
+    from matcore.show import simulation  # PyYAML is not loaded for `--help`
+
+    different = 0
+    for file in files:
+        scenario = simulation.load(file)
+        decided = simulation.run(scenario)
+        if not check:
+            named = {"file": str(file)} if len(files) > 1 else {}
+            for record in decided:
+                click.echo(json.dumps({**named, **record}, ensure_ascii=False))
+        elif scenario.expect is None:
+            raise BadConfig([f"{file}: expect: is missing; --check compares with it"])
+        elif (found := simulation.difference(scenario.expect, decided)) is not None:
+            different += 1
+            click.echo(f"{file}: {scenario.name}\n{found}")
+    if check:
+        click.echo(f"{len(files) - different} of {len(files)} scenarios hold")
+    if different:
+        raise Refused(f"{different} of {len(files)} scenarios differ")
