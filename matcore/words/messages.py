@@ -16,7 +16,6 @@ from matcore.words.notices import notice
 from matcore.words.shape import LIMIT, clean, line, middle, program, reachable, size
 
 __all__ = [
-    "FINAL_CHECK_MARK",
     "LIMIT",
     "answer",
     "final_check",
@@ -34,9 +33,6 @@ __all__ = [
     "wrapup",
     "wrapup_mark",
 ]
-
-FINAL_CHECK_MARK = "[mat] Final check"
-"""The part of `final_check` that tells it from the other injected texts."""
 
 _NAME = 40
 _PATH = 300
@@ -133,7 +129,7 @@ def final_check(*, rows: Sequence[tuple[str, Sequence[str]]], command: str) -> s
 
     Every id is named; where they do not all fit, those of one target are named as `first … last (count)`.
     """
-    head = f"{FINAL_CHECK_MARK}: your turn ended, and these got no reply from you:"
+    head = f"{final_check_mark()}: your turn ended, and these got no reply from you:"
     tail = (
         "Plain text reaches nobody. Decide whether anything is still to be sent; if so, send it now. "
         f"Seen, nothing to add: `{program(command)} --ack ID`. If nobody needs an answer, stop. "
@@ -244,12 +240,9 @@ def _range(ids: Sequence[str]) -> str:
 
 def _within(head: str, rows: Sequence[str], tail: str) -> str:
     """As many rows as fit, and how many more there are."""
-    for count in range(len(rows), 0, -1):
-        left = f"- and {len(rows) - count} more" if count < len(rows) else ""
-        text = _joined(head, *rows[:count], left, tail)
-        if size(text) <= LIMIT:
-            break
-    return text
+    left = [f"- and {len(rows) - count} more" for count in range(len(rows))]
+    texts = [_joined(head, *rows[:count], more, tail) for count, more in enumerate([*left, ""])]
+    return [text for text in texts if size(text) <= LIMIT][-1]
 
 
 def _joined(*lines: str) -> str:

@@ -57,10 +57,15 @@ def _gate(*, session: str, gates: Sequence[str] = (), since: str = "", **_: obje
 
 
 def _question(*, session: str, role: str, text: str = "", dialog: bool = False, **_: object) -> Sequence[str]:
-    reply = f"mat attach {_n(session)} {_n(role)}" if dialog else f'mat answer {_n(session)} "TEXT"'
-    waits = "a dialog on its screen waits for you" if dialog else "it asks"
-    said = [clean(text).strip()] if text else []
-    return (f"{_n(session)}: {_n(role)} waits for you: {waits}.", *(middle(t, _TEXT) for t in said), f"Answer: {reply}")
+    if dialog:
+        head, reply = (
+            f"{_n(session)}: a dialog on {_n(role)}'s screen waits for you.",
+            f"mat attach {_n(session)} {_n(role)}",
+        )
+    else:
+        head, reply = f"{_n(session)}: {_n(role)} asks you:", f'mat answer {_n(session)} "TEXT"'
+    said = [middle(clean(text).strip(), _TEXT)] if text else []
+    return (head, *said, f"Answer: {reply}")
 
 
 def _overdue(*, session: str, cycle: str = "", since: str = "", **_: object) -> Sequence[str]:

@@ -1,0 +1,81 @@
+"""What people are told: each kind names what happened and the command to run next."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from matcore.words.notices import KINDS, notice
+
+S = "shop-duo"
+FACTS: dict[str, tuple[str, dict[str, object]]] = {
+    "idle-recovery": ("idle-recovery", {"session": S, "since": "02:11", "owed": "review", "relay": "r-000012"}),
+    "idle-recovery-nobody": ("idle-recovery", {"session": S}),
+    "gate": ("gate", {"session": S, "gates": ["dialog/dev", "rate-limited/review"], "since": "02:11"}),
+    "gate-paused": ("gate", {"session": S, "gates": ["paused"]}),
+    "gate-unnamed": ("gate", {"session": S}),
+    "question": ("question", {"session": S, "role": "dev", "text": "Postgres\nor SQLite?"}),
+    "question-dialog": ("question", {"session": S, "role": "dev", "dialog": True}),
+    "overdue": ("overdue", {"session": S, "cycle": "c1", "since": "02:11"}),
+    "cycle-completed": ("cycle-completed", {"session": S, "cycle": "c1", "by": "review", "goal": "TASK.md is done"}),
+    "cycle-blocked": ("cycle-blocked", {"session": S, "cycle": "c1", "by": "dev", "reason": "no key"}),
+    "cycle-blocked-by-human": ("cycle-blocked", {"session": S, "cycle": "c1", "by": "human"}),
+    "crash-loop": ("crash-loop", {"session": S, "role": "dev"}),
+    "mass-loss": ("mass-loss", {"sessions": ["a-duo", "b-duo"], "panes": 4, "file": "/home/u/shop/duo.yaml"}),
+    "mass-loss-no-file": ("mass-loss", {"sessions": ["a-duo"], "panes": 2}),
+    "refusals": (
+        "refusals",
+        {"session": S, "role": "dev", "file": "/w/h.md", "check": "required-keys", "reason": "it lacks `issue`"},
+    ),
+    "guard": ("guard", {"log": "/home/u/.local/state/mat/supervisor.log", "reason": "exit 70"}),
+    "notify-user": ("notify-user", {"session": S, "role": "dev", "text": "The build is green."}),
+    "test": ("test", {"channel": "ntfy"}),
+    "test-unnamed": ("test", {}),
+}
+
+
+@pytest.mark.parametrize("name", FACTS)
+def test_each_notice_is_held_to_its_golden_file(name: str, golden: Callable[[str, str], None]) -> None:
+    """No word that a person reads changes unseen."""
+    kind, facts = FACTS[name]
+    golden(f"notice-{name}", notice(kind, **facts))
+
+
+def test_every_kind_has_a_golden_file() -> None:
+    """A new kind comes with its text."""
+    assert {kind for kind, _ in FACTS.values()} == set(KINDS)
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "test"])
+def test_a_notice_ends_with_a_command(kind: str) -> None:
+    """Who is told at night is told what to type."""
+    facts = next(facts for named, facts in FACTS.values() if named == kind)
+    assert "mat " in notice(kind, **facts).splitlines()[-1]
+
+
+def test_an_unknown_kind_is_a_mistake_of_the_caller() -> None:
+    """A kind without words is never announced as nothing."""
+    with pytest.raises(KeyError):
+        notice("rumour", session=S)
+
+
+@given(st.sampled_from(sorted(KINDS)), st.text(max_size=3000), st.lists(st.text(max_size=300), max_size=30))
+def test_notices_fit_whatever_goes_in(kind: str, text: str, names: list[str]) -> None:
+    """A notice is under 1 KiB and holds no control characters, whatever an agent says."""
+    said = notice(
+        kind,
+        session=text,
+        role=text,
+        text=text,
+        gates=names,
+        sessions=names,
+        reason=text,
+        goal=text,
+        by=text,
+        since=text,
+    )
+    assert len(said.encode()) < 1024
+    assert all(c in "\n\t" or (ord(c) >= 32 and not 0x7F <= ord(c) <= 0x9F) for c in said)
