@@ -28,9 +28,9 @@ DialogKind: TypeAlias = Literal["permission", "trust", "login", "other"]
 class Launch(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How the program is started in a pane: argv, never a shell.
 
-    Placeholders in every string: `{python}` `{hook}` (the absolute command `mat hook` as one word list is not
-    possible in a string, so it is the path of `mat`) `{prompt_file}` `{session_id}` `{mat_dir}` `{files}` (the folder
-    that `files` are written to) `{role}` `{session}` `{dir}` `{path}` (PATH as it was at `mat up`).
+    Placeholders in every string: `{python}`, `{mat}` (the command's absolute path, quoted for a shell),
+    `{prompt_file}`, `{session_id}`, `{mat_dir}`, `{files}` (the folder that `files` are written to), `{backends}` (the
+    folder of the shipped profiles), `{role}`, `{session}`, `{dir}`. Other words in braces stay as they are.
     """
 
     argv: tuple[str, ...]
@@ -91,6 +91,8 @@ class Dialog(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     foot: str
     body: str | None = None
     rows: int = 3
+    framed: bool = False
+    """It may stand inside or beside what looks like the composer's frame."""
 
 
 class Note(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -113,6 +115,8 @@ class Composer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     mark: str | None = None
     indent: str | None = None
+    right: str | None = None
+    """The right side of a box, taken off each row."""
     top: str | None = None
     bottom: str | None = None
     ghost: tuple[str, ...] = ("dim",)
@@ -221,7 +225,7 @@ def shipped_folder() -> Path:
 
 
 _PATTERN_KEYS = frozenset(
-    {"match", "foot", "body", "mark", "indent", "top", "bottom", "chrome", "pasted", "menu", "turn_start"}
+    {"match", "foot", "body", "mark", "indent", "right", "top", "bottom", "chrome", "pasted", "menu", "turn_start"}
 )
 
 

@@ -233,11 +233,12 @@ def _turn_start(look: _Look, end: int) -> int:
 
 def _dialog_kind(look: _Look) -> str | None:
     """The kind of the dialog that stands in the composer's place."""
-    if look.field is not None and look.field.framed:
-        return None
+    framed = look.field is not None and look.field.framed
     for dialog in look.profile.dialogs:
-        if _stands(look.rows, dialog):
+        if (dialog.framed or not framed) and _stands(look.rows, dialog):
             return dialog.kind
+    if framed:
+        return None
     menu = pattern(look.profile.menu)
     number = next((n for n in reversed(look.rows.filled()[-12:]) if menu.search(look.rows.text[n])), None)
     return "other" if number is not None and _goes_on(look.rows, number) else None
@@ -328,13 +329,14 @@ def _field(composer: Composer, rows: Rows, inner: tuple[int, int], outer: tuple[
     lines: list[str] = []
     styles: list[Style] = []
     for number in _text_rows(composer, rows, first, last):
-        cut = _cut(composer, rows.text[number], number == first)
+        row = pattern(composer.right).sub("", rows.text[number]) if composer.right else rows.text[number]
+        cut = _cut(composer, row, number == first)
         row_styles = rows.styles(number) if rows.styled else []
-        lines.append(rows.text[number][cut:].translate(_INVISIBLE))
+        lines.append(row[cut:].translate(_INVISIBLE))
         styles += [
             row_styles[at] if at < len(row_styles) else PLAIN
-            for at in range(cut, len(rows.text[number]))
-            if rows.text[number][at].translate(_INVISIBLE).strip()
+            for at in range(cut, len(row))
+            if row[at].translate(_INVISIBLE).strip()
         ]
     return Field(first, last, outer[0], outer[1], composer.bottom is not None, "\n".join(lines).strip(), tuple(styles))
 

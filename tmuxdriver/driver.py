@@ -1,0 +1,228 @@
+"""The tmux driver: agents in panes become sightings, texts become keystrokes.
+
+Safe to call from several threads: one poller (`observe`), the loop (`heard`), one thread for each role (`deliver`).
+A seat's lock is never held over a call to tmux, so `observe` and `heard` wait for no delivery.
+"""
+
+from __future__ import annotations
+
+import difflib
+import fcntl
+import threading
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from matcore.engine.driver import Outcome, SessionSpec, Sighting, Verdict
+from matcore.errors import BadConfig, OurMistake, Unavailable
+from matcore.places import SessionPlaces
+from tmuxdriver import layout, panes
+from tmuxdriver.attention import Attention
+from tmuxdriver.cells import Rows
+from tmuxdriver.inject import Delivery, sanitise
+from tmuxdriver.observe import WINDOW_S, Watcher
+from tmuxdriver.panes import Identity
+from tmuxdriver.profile import Profile, load
+from tmuxdriver.seat import Seat, boot_s
+from tmuxdriver.server import Tmux, TmuxError
+
+_OPTIONS = ("socket", "hooks", "profiles", "window_s")
+
+
+class TmuxDriver:
+    """Implements `matcore.engine.driver.Driver`.
+
+    Options: `socket` (as for `tmux -L`, or an absolute path; `mat`), `hooks` (are the agents' hooks switched on? true),
+    `profiles` (folders that are searched for profiles first), `window_s` (after that long without an answer from tmux
+    the roles are unknown). Raises `BadConfig` for any other.
+    """
+
+    def __init__(self, options: Mapping[str, object]) -> None:
+        unknown = [name for name in options if name not in _OPTIONS]
+        if unknown:
+            raise BadConfig([f"tmux: unknown key {name!r}{_guess(name)}" for name in unknown])
+        self._tmux = Tmux(socket=str(options.get("socket", "mat")))
+        self._hooks = bool(options.get("hooks", True))
+        folders = options.get("profiles", ())
+        self._folders = tuple(Path(str(folder)) for folder in folders) if isinstance(folders, list | tuple) else ()
+        self._attention = Attention()
+        self._watcher = Watcher(self._tmux, self._attention, float(str(options.get("window_s", WINDOW_S))))
+        self._lock = threading.Lock()
+        self._seats: dict[tuple[str, str], Seat] = {}
+        self._profiles: dict[str, Profile] = {}
+
+    # -- life ------------------------------------------------------------------------------------------------------
+
+    def launch(self, spec: SessionSpec, *, resume: Mapping[str, str]) -> Mapping[str, Mapping[str, object]]:
+        """Start what is missing of a session. Two at once are one after the other, so nothing starts twice."""
+        places = SessionPlaces.of(spec.workdir, spec.session)
+        places.root.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with (places.root / "tmux.lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            try:
+                return self._launch(spec, resume)
+            except TmuxError as err:
+                raise Unavailable(f"tmux could not start {spec.session}: {err}") from err
+
+    def _launch(self, spec: SessionSpec, resume: Mapping[str, str]) -> dict[str, Mapping[str, object]]:
+        running = layout.find(self._tmux, spec.session)
+        plans = {
+            role.name: layout.plan(
+                spec, role, self._profile(spec, role.backend), resume=resume.get(role.name), hooks=self._hooks
+            )
+            for role in spec.roles
+            if role.name not in running or running[role.name].dead
+        }
+        seats: dict[str, Mapping[str, object]] = {}
+        for role in spec.roles:
+            pane = running.get(role.name)
+            if role.name not in plans and pane is not None:
+                values = pane.values
+                session, started = values["@mat_agent_session"] or None, float(values["@mat_started_s"] or 0.0)
+                seats[role.name] = self._seat_data(pane.identity, session, started, started=False)
+                continue
+            what = plans[role.name]
+            begin = layout.start if pane is None else layout.restart
+            identity = begin(self._tmux, spec, role.name, what)
+            seats[role.name] = self._seat_data(identity, what.agent_session, what.started_s, started=True)
+        return seats
+
+    def _seat_data(
+        self, identity: Identity, agent_session: str | None, started_s: float, *, started: bool
+    ) -> dict[str, object]:
+        return {
+            "server_pid": identity.server_pid,
+            "server_start": identity.server_start,
+            "pane_id": identity.pane_id,
+            "pane_pid": identity.pane_pid,
+            "started": started,
+            "started_s": started_s,
+            "agent_session": agent_session,
+        }
+
+    def adopt(self, spec: SessionSpec, seats: Mapping[str, Mapping[str, object]]) -> None:
+        """Watch a session from now on. Raises `BadConfig` when a profile is gone or broken."""
+        made = {
+            (spec.session, role.name): Seat.of(spec, role, self._profile(spec, role.backend), seats.get(role.name))
+            for role in spec.roles
+        }
+        with self._lock:
+            for key, seat in made.items():
+                known = self._seats.get(key)
+                if known is None or known.identity != seat.identity:
+                    self._seats[key] = seat
+
+    def forget(self, session: str) -> None:
+        """Watch it no longer."""
+        with self._lock:
+            self._seats = {key: seat for key, seat in self._seats.items() if key[0] != session}
+
+    def restart(self, session: str, role: str, *, resume: str | None) -> Mapping[str, object]:
+        """End the seat's agent and start it anew. Raises `Unavailable`."""
+        seat = self._seat(session, role)
+        with seat.typing:
+            try:
+                what = layout.plan(seat.spec, seat.role, seat.profile, resume=resume, hooks=self._hooks)
+                identity = layout.restart(self._tmux, seat.spec, role, what)
+            except TmuxError as err:
+                raise Unavailable(f"tmux could not start {session}/{role} anew: {err}") from err
+        data = self._seat_data(identity, what.agent_session, what.started_s, started=True)
+        fresh = Seat.of(seat.spec, seat.role, seat.profile, data)
+        fresh.pending.append(Sighting(session, "role.unknown", {"role": role}, "started anew"))
+        with self._lock:
+            self._seats[session, role] = fresh
+        return data
+
+    def stop(self, session: str) -> None:
+        """End the session's agents. Raises `Unavailable`."""
+        self.forget(session)
+        try:
+            layout.stop(self._tmux, session)
+        except TmuxError as err:
+            raise Unavailable(f"tmux could not end {session}: {err}") from err
+
+    # -- seeing ----------------------------------------------------------------------------------------------------
+
+    def observe(self) -> Sequence[Sighting]:
+        """One tick for all adopted sessions."""
+        with self._lock:
+            seats = list(self._seats.values())
+        return self._watcher.tick(seats) if seats else []
+
+    def heard(self, session: str, role: str, hook: Mapping[str, object]) -> Sequence[Sighting]:
+        """What a record of `mat hook` means; nothing for a seat that is not watched, or an event without meaning."""
+        with self._lock:
+            seat = self._seats.get((session, role))
+        if seat is None:
+            return []
+        data = hook.get("data")
+        facts = dict(data) if isinstance(data, Mapping) else {}
+        event = str(hook.get("event"))
+        event, _, outcome = seat.profile.hooks.events.get(event, event).partition(":")
+        if outcome:
+            facts.setdefault("outcome", outcome)
+        at = hook.get("boot_s")
+        with seat.lock:
+            return seat.evidence.heard(event, float(at) if isinstance(at, int | float) else boot_s(), facts)
+
+    def deliver(self, session: str, role: str, text: str, mark: str) -> Outcome:
+        """Submit `text` once. Raises `OurMistake` for a text that no agent may be given."""
+        clean = sanitise(text)
+        if mark not in text:
+            raise OurMistake(f"The mark {mark!r} is no part of its text.")
+        seat = self._seat(session, role)
+        with seat.typing:
+            if seat.identity is None:
+                return Outcome(Verdict.GONE, "nothing was ever started in this seat")
+            with seat.lock:
+                seat.is_typing = True
+            delivery = Delivery(self._tmux, seat, seat.identity, clean, self._attention)
+            try:
+                outcome = delivery.run()
+            finally:
+                self._typed(seat)
+            with seat.lock:
+                if outcome.verdict is Verdict.SUBMITTED and delivery.submission is not None:
+                    seat.pending += seat.evidence.submitted(delivery.submission)
+        return outcome
+
+    def _typed(self, seat: Seat) -> None:
+        """The screen is looked at anew: what held us back is to be seen there, or it is over."""
+        with seat.lock:
+            seat.is_typing = False
+            seat.evidence.screen, seat.changes = None, None
+
+    def last_words(self, session: str, role: str) -> str:
+        """The last screen of a seat, without styles; empty when there is none."""
+        seat = self._seat(session, role)
+        if seat.identity is None:
+            return ""
+        try:
+            found = panes.capture(self._tmux, [seat.identity.pane_id]).get(seat.identity.pane_id)
+        except TmuxError:
+            return ""
+        return "\n".join(Rows(found[1]).text).strip("\n") if found and found[0].identity == seat.identity else ""
+
+    def attach(self, session: str, role: str | None) -> Sequence[str]:
+        """The argv that shows the session to a person."""
+        return layout.attach_argv(self._tmux, session, role)
+
+    # -- inside ----------------------------------------------------------------------------------------------------
+
+    def _seat(self, session: str, role: str) -> Seat:
+        with self._lock:
+            seat = self._seats.get((session, role))
+        if seat is None:
+            raise OurMistake(f"{session}/{role} was never adopted.")
+        return seat
+
+    def _profile(self, spec: SessionSpec, backend: str) -> Profile:
+        folders = (*self._folders, spec.workdir / ".mat" / "agents" / "backends")
+        key = f"{backend} {spec.workdir}"
+        if key not in self._profiles:
+            self._profiles[key] = load(backend, folders=folders)
+        return self._profiles[key]
+
+
+def _guess(name: str) -> str:
+    near = difflib.get_close_matches(name, _OPTIONS, n=1)
+    return f" (did you mean {near[0]!r}?)" if near else f"; there are {', '.join(_OPTIONS)}"

@@ -1,0 +1,316 @@
+"""What is held to be true of one seat, and on what evidence. Pure: looks, hooks and submissions in, sightings out.
+
+One object is the one predicate that status, ladder and delivery share. Strongest first: a hook, the title, the screen.
+Busy is believed at once. Idle by the screen only when nothing on it has moved for `STILL_S` over two looks; while a
+hook channel lives, the screen does not end a turn, except when it has been parked at an empty composer for `PARKED_S`
+(programs fire no hook after Esc and after some errors). A dialog is neither: the role is `unknown`, and a gate or a
+question says why.
+
+Times are seconds of CLOCK_BOOTTIME. The caller holds the seat's lock.
+"""
+
+from __future__ import annotations
+
+import collections
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from matcore.engine.driver import Sighting
+from tmuxdriver.screen import Screen, squeeze
+
+STILL_S = 2.0
+PARKED_S = 60.0
+ASKED_S = 30.0
+_DETAIL = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Submission:
+    """A text of ours and the boot time of its first Enter."""
+
+    text: str
+    entered_s: float
+
+    def is_in(self, data: Mapping[str, object]) -> bool:
+        """Whether a prompt that a hook reported is, or carries, this text."""
+        sha256 = data.get("sha256")
+        if sha256:
+            return sha256 == hashlib.sha256(self.text.encode()).hexdigest()
+        return squeeze(self.text) in squeeze(str(data.get("prompt") or ""))
+
+
+@dataclass(slots=True)
+class Still:
+    """A screen that has not changed since `since_s`, seen so `looks` times."""
+
+    picture: str
+    since_s: float
+    looks: int = 1
+
+
+@dataclass(slots=True)
+class Evidence:
+    """The state of one seat. Each method returns what is to be reported."""
+
+    session: str
+    role: str
+    alive_since_s: float = 0.0
+    """Hooks from before belong to an agent that has been replaced."""
+    status: str = "unknown"
+    turn_started_s: float | None = None
+    in_turn: bool = False
+    hook_says: str | None = None
+    """`busy` or `idle` while a hook channel lives and has not been overruled."""
+    hook_s: float = 0.0
+    confirmed_s: float = 0.0
+    """Boot time of the last hook that named a text of ours."""
+    gates: dict[str, str] = field(default_factory=dict)
+    dialog_s: float | None = None
+    dialog_kind: str = "other"
+    question: str | None = None
+    asked_by_hook: bool = False
+    still: Still | None = None
+    screen: Screen | None = None
+    working_s: float | None = None
+    recent: collections.deque[Submission] = field(default_factory=lambda: collections.deque(maxlen=8))
+
+    # -- looks ---------------------------------------------------------------------------------------------------
+
+    def looked(self, now_s: float, screen: Screen, picture: str) -> list[Sighting]:
+        """A screen was read; `picture` is it without what moves on its own."""
+        self.screen = screen
+        if self.still is None or self.still.picture != picture:
+            self.still = Still(picture, now_s)
+        else:
+            self.still.looks += 1
+        if screen.state != "busy":
+            self.working_s = None
+        found = self._dialog(now_s, screen)
+        found += self.gate("human-typing", screen.composer == "draft" and screen.state == "idle", "screen")
+        return found + self._judged(now_s, screen)
+
+    def _judged(self, now_s: float, screen: Screen) -> list[Sighting]:
+        match screen.state:
+            case "busy":
+                return self._seen_busy(now_s, screen)
+            case "idle":
+                return self._seen_idle(now_s, screen)
+            case "dialog":
+                return self._unknown(f"{_kind(screen)}: {screen.dialog} dialog")
+            case "starting" | "gone" | "unknown":
+                return self._seen_nothing(now_s, screen)
+
+    def waits(self) -> bool:
+        """Whether time alone may change what is held to be true, so that another look is due."""
+        if self.screen is None or self.asked_by_hook:
+            return True
+        if self.dialog_s is not None:
+            return self.dialog_kind == "permission" and self.question is None
+        return self.status != {"idle": "idle", "busy": "busy"}.get(self.screen.state, "unknown")
+
+    def _seen_busy(self, now_s: float, screen: Screen) -> list[Sighting]:
+        if self.working_s is None:
+            self.working_s = now_s
+        if self.hook_says == "idle":
+            # A hook has just ended the turn and the screen is about to follow, or the program began one by itself.
+            if now_s - max(self.working_s, self.hook_s) < STILL_S:
+                return []
+            self.hook_says = None
+        return self._busy(now_s, _kind(screen))
+
+    def _seen_idle(self, now_s: float, screen: Screen) -> list[Sighting]:
+        still = self.still
+        stood_s = now_s - still.since_s if still else 0.0
+        if self.hook_says == "busy":
+            parked_s = min(stood_s, now_s - self.hook_s)
+            if screen.composer not in ("empty", "ghost") or parked_s < PARKED_S:
+                return self._status("busy", "hook")
+            self.hook_says = None
+            return self._idle(screen, f"screen (parked for {PARKED_S:.0f} s, no hook)")
+        if self.status == "idle":
+            return []
+        if self.hook_says == "idle":
+            return self._idle(screen, "hook")
+        settled = still is not None and still.looks > 1 and stood_s >= STILL_S
+        return self._idle(screen, _kind(screen)) if settled else []
+
+    def _seen_nothing(self, now_s: float, screen: Screen) -> list[Sighting]:
+        """What can't be made out is not idle, but neither does one torn frame take a state away."""
+        still = self.still
+        if self.hook_says is not None or still is None or still.looks < 2 or now_s - still.since_s < STILL_S:
+            return []
+        return self._unknown(screen.evidence)
+
+    # -- dialogs -------------------------------------------------------------------------------------------------
+
+    def _dialog(self, now_s: float, screen: Screen) -> list[Sighting]:
+        """A permission dialog that stands is put to the human as a question, in place of its gate."""
+        if screen.state == "dialog":
+            self.asked_by_hook = False
+            return self._dialog_stands(now_s, screen.dialog or "other")
+        if self.dialog_s is None or (self.asked_by_hook and not self._moved_on(now_s, screen)):
+            return []
+        return self._dialog_gone("screen")
+
+    def _moved_on(self, now_s: float, screen: Screen) -> bool:
+        """Whether the screen shows that the question which a hook told of has been answered."""
+        return screen.state in ("busy", "idle") and now_s - self.hook_s >= STILL_S
+
+    def _dialog_stands(self, now_s: float, kind: str) -> list[Sighting]:
+        if self.dialog_s is None:
+            self.dialog_s = now_s
+        self.dialog_kind = kind
+        if self.question is not None:
+            return []
+        if kind != "permission" or now_s - self.dialog_s < ASKED_S:
+            return self.gate("dialog", True, "screen")
+        self.question = f"dialog-{self.role}-{self.dialog_s:.3f}"
+        asked = self._sighting("question.asked", "screen", question=self.question, role=self.role)
+        return [asked, *self.gate("dialog", False, "question")]
+
+    def _dialog_gone(self, evidence: str) -> list[Sighting]:
+        self.dialog_s, self.asked_by_hook = None, False
+        if self.question is None:
+            return self.gate("dialog", False, evidence)
+        answered = self._sighting("question.answered", evidence, question=self.question)
+        self.question = None
+        return [answered]
+
+    # -- hooks ---------------------------------------------------------------------------------------------------
+
+    def heard(self, event: str, at_s: float, data: Mapping[str, object]) -> list[Sighting]:
+        """A hook of the agent program, by our name for it."""
+        if at_s < self.alive_since_s:
+            return []
+        match event:
+            case "prompt-submitted":
+                return self._heard_prompt(at_s, data)
+            case "turn-started":
+                return self._heard_start(at_s)
+            case "turn-ended":
+                return self._heard_end(at_s, data)
+            case "permission-asked":
+                return self._heard_question(at_s)
+            case _:
+                return []
+
+    def _heard_prompt(self, at_s: float, data: Mapping[str, object]) -> list[Sighting]:
+        found = self._dialog_gone("hook") if self.asked_by_hook else []
+        ours = any(submission.is_in(data) for submission in self.recent)
+        if ours:
+            self.confirmed_s = max(self.confirmed_s, at_s)
+        else:
+            found.append(self._sighting("human.acted", "hook", role=self.role))
+        return found + self._heard_start(at_s)
+
+    def _heard_start(self, at_s: float) -> list[Sighting]:
+        self._hook("busy", at_s)
+        return self._busy(at_s, "hook")
+
+    def _heard_end(self, at_s: float, data: Mapping[str, object]) -> list[Sighting]:
+        found = self._dialog_gone("hook") if self.asked_by_hook else []
+        if data.get("outcome") == "exhausted":
+            found.append(self._sighting("context.exhausted", "hook", role=self.role))
+        ok = data.get("outcome") in (None, "ok", "done")
+        detail = None if ok else str(data.get("error") or data.get("outcome"))
+        told = data.get("turn_started_boot_s")
+        begun_s = float(told) if isinstance(told, int | float) else None
+        if self.in_turn and (self.turn_started_s or 0.0) > at_s:
+            # The end of an earlier turn, told late: it says nothing about the text that was submitted since.
+            return [*found, self._turn_ended("hook", at_s if begun_s is None else begun_s, detail)]
+        if begun_s is not None:
+            self.turn_started_s = max(begun_s, self.turn_started_s or 0.0)
+        self._hook("idle", at_s)
+        self.in_turn = True
+        return found + self._idle(None, "hook", detail)
+
+    def _heard_question(self, at_s: float) -> list[Sighting]:
+        self._hook("busy", at_s)
+        self.asked_by_hook = True
+        return [*self._dialog_stands(at_s, "permission"), *self._unknown("hook: permission dialog")]
+
+    def _hook(self, says: str, at_s: float) -> None:
+        self.hook_says, self.hook_s = says, max(at_s, self.hook_s)
+
+    # -- submissions ---------------------------------------------------------------------------------------------
+
+    def entering(self, submission: Submission) -> None:
+        """Enter is about to be pressed: hooks that come from now on may be about this text."""
+        self.recent.append(submission)
+
+    def submitted(self, submission: Submission) -> list[Sighting]:
+        """There is evidence that the text arrived. That counts as busy seen, however short the turn was."""
+        if self.hook_s >= submission.entered_s:
+            return []  # hooks have told of it already, perhaps even of its end
+        if self.hook_says is not None:
+            self._hook("busy", submission.entered_s)
+        self.still = None
+        self.turn_started_s, self.in_turn = submission.entered_s, True
+        return self._status("busy", "submission")
+
+    # -- the states ----------------------------------------------------------------------------------------------
+
+    def gone(self, evidence: str) -> list[Sighting]:
+        """An authoritative answer, twice, said that the agent is not there any more."""
+        found = [sighting for gate in list(self.gates) for sighting in self.gate(gate, False, evidence)]
+        if self.question is not None:
+            found += self._dialog_gone(evidence)
+        self.in_turn, self.hook_says, self.screen, self.still = False, None, None, None
+        return found + self._status("gone", evidence)
+
+    def lost(self, evidence: str) -> list[Sighting]:
+        """Nothing can be seen of the agent any more, which is not the same as gone."""
+        self.screen, self.still = None, None
+        return self._unknown(evidence) if self.status in ("busy", "idle") else []
+
+    def gate(self, name: str, holds: bool, evidence: str) -> list[Sighting]:
+        """Raise or clear a gate of this role; nothing when it stands so already."""
+        if holds == (name in self.gates):
+            return []
+        if holds:
+            self.gates[name] = evidence
+            return [self._sighting("gate.raised", evidence, gate=name, role=self.role)]
+        del self.gates[name]
+        return [self._sighting("gate.cleared", evidence, gate=name, role=self.role)]
+
+    def _busy(self, at_s: float, evidence: str) -> list[Sighting]:
+        if not self.in_turn:
+            self.in_turn = True
+            self.turn_started_s = at_s if self.status == "idle" or evidence == "hook" else None
+        return self._status("busy", evidence)
+
+    def _idle(self, screen: Screen | None, evidence: str, detail: str | None = None) -> list[Sighting]:
+        found: list[Sighting] = []
+        if self.in_turn:
+            failed = screen is not None and ("error" in screen.notes or "rate-limited" in screen.notes)
+            if failed and screen is not None:
+                detail = screen.detail or "error"
+            found.append(self._turn_ended(evidence, self.turn_started_s, detail))
+        self.in_turn, self.turn_started_s = False, None
+        return found + self._status("idle", evidence)
+
+    def _unknown(self, evidence: str) -> list[Sighting]:
+        return self._status("unknown", evidence)
+
+    def _turn_ended(self, evidence: str, started_s: float | None, detail: str | None) -> Sighting:
+        fields: dict[str, object] = {"role": self.role, "outcome": "error" if detail else "ok"}
+        if detail:
+            fields["detail"] = detail[:_DETAIL]
+        if started_s is not None:
+            fields["started"] = started_s
+        return Sighting(self.session, "turn.ended", fields, evidence)
+
+    def _status(self, status: str, evidence: str) -> list[Sighting]:
+        if self.status == status:
+            return []
+        self.status = status
+        return [self._sighting(f"role.{status}", evidence, role=self.role)]
+
+    def _sighting(self, name: str, evidence: str, **fields: object) -> Sighting:
+        return Sighting(self.session, name, fields, evidence)
+
+
+def _kind(screen: Screen) -> str:
+    """Of the evidence of a screen the part that names its sort: `title` or `screen`."""
+    return "title" if screen.evidence.startswith("title") else "screen"

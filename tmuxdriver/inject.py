@@ -1,0 +1,248 @@
+"""Typing one text into one pane, once, and telling truly what became of it.
+
+What must hold is checked and acted upon in the tmux server by one guarded step, for a pane may die or a person may
+scroll between our look and our paste; `paste-buffer` into a dead pane ends a 3.3a server. What the server can't see,
+the process tree and the composer, is looked at right before. Once something was typed there are two verdicts left:
+`submitted` on positive evidence, `unconfirmed` without. The text is never typed again.
+"""
+
+from __future__ import annotations
+
+import re
+import secrets
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from matcore.engine.driver import Outcome, Verdict
+from matcore.errors import OurMistake
+from tmuxdriver import panes
+from tmuxdriver.attention import Attention
+from tmuxdriver.evidence import Submission
+from tmuxdriver.panes import Identity, Pane
+from tmuxdriver.process import runs_agent
+from tmuxdriver.screen import Screen, holds, read
+from tmuxdriver.seat import Seat, boot_s
+from tmuxdriver.server import CommandFailed, NoServer, Tmux, TmuxError, Unreachable
+
+MOST_BYTES = 1024
+MOST_ENTERS = 3
+APPEARS_S = 2.0
+"""How long a pasted text may take until the composer shows it."""
+MOST_S = 15.0
+"""Bound on everything after the paste."""
+LOOK_S = 0.03
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_PASTE_FRAME = re.compile(r"(?:\x1b\[|\x9b)20[01]~")
+_DONE, _HELD = "mat-done", "mat-held"
+
+
+def sanitise(text: str) -> str:
+    """A text that can't leave the paste frame nor press a key: no C0 but newline and tab, no DEL, no C1, no frame ends.
+
+    The last newlines go too, for Enter is pressed apart. Raises `OurMistake` for a text that programs would run or
+    look up instead of reading it, or that is too long: no text that is meant for an agent is.
+    """
+    clean = text.replace("\r\n", "\n")
+    while _PASTE_FRAME.search(clean):
+        clean = _PASTE_FRAME.sub("", clean)
+    clean = _CONTROL.sub("", clean).rstrip()
+    size = len(clean.encode("utf-8", "replace"))
+    if not clean or clean[0] in "!/#@":
+        raise OurMistake(f"A text for an agent must not be empty nor start with {clean[:1]!r}.")
+    if size > MOST_BYTES:
+        raise OurMistake(f"A text for an agent has {size} bytes; it may have {MOST_BYTES}.")
+    return clean
+
+
+@dataclass(slots=True)
+class Delivery:
+    """One text on its way. `steps` are its verdicts so far, in order, for the journal."""
+
+    tmux: Tmux
+    seat: Seat
+    identity: Identity
+    text: str
+    attention: Attention
+    steps: list[str] = field(default_factory=list)
+    entered_s: float | None = None
+    submission: Submission | None = None
+
+    def run(self) -> Outcome:
+        """The outcome, whatever happens on the way. Bounded by the timeouts of tmux and `MOST_S`."""
+        try:
+            held_back = self._preflight() or self._paste()
+        except NoServer:
+            return self._ended(Verdict.GONE, "no tmux server")
+        except TmuxError as err:
+            return self._refused("tmux-unreachable", str(err))
+        try:
+            return held_back or self._submit()
+        except TmuxError as err:
+            return self._ended(Verdict.UNCONFIRMED, str(err))
+
+    # -- before ----------------------------------------------------------------------------------------------------
+
+    def _preflight(self) -> Outcome | None:
+        """None when the text may be typed now; else the outcome, and not one byte was sent."""
+        seen = self._look(twice=True)
+        if seen is None:
+            return self._ended(Verdict.GONE, "the pane is dead or another one")
+        pane, screen = seen
+        if not runs_agent(self.seat.profile, int(pane.identity.pane_pid)):
+            return self._refused("no-agent", "no agent in the pane's foreground")
+        if pane.in_mode and not self._leave_mode(pane):
+            return self._refused("copy-mode", "somebody scrolls in the pane")
+        if pane.input_off or pane.synchronized:
+            return self._refused("input-off" if pane.input_off else "synchronized", "the pane takes no keys of its own")
+        return self._composer_is_free(screen)
+
+    def _composer_is_free(self, screen: Screen) -> Outcome | None:
+        with self.seat.lock:
+            hook_says, asked = self.seat.evidence.hook_says, self.seat.evidence.asked_by_hook
+        if screen.state == "dialog" or asked:
+            return self._refused("dialog", f"{screen.dialog or 'permission'} dialog ({screen.evidence})")
+        if screen.state == "busy" or hook_says == "busy":
+            return self._refused("busy", "hook" if hook_says == "busy" else screen.evidence)
+        if screen.composer == "draft":
+            return self._refused("human-typing", f"a draft of {len(screen.typed)} characters")
+        if screen.state != "idle":
+            return self._refused("not-ready", screen.evidence)
+        self.steps.append(f"composer {screen.composer}")
+        return None
+
+    def _leave_mode(self, pane: Pane) -> bool:
+        """Leave copy mode when nobody has touched a client for a while. Before the paste only, never after it."""
+        clients = panes.look(self.tmux).clients
+        self.attention.saw(clients, boot_s(), time.time())
+        if self.attention.is_on(pane.session_id, boot_s()):
+            return False
+        self.tmux.run(["copy-mode", "-q", "-t", self.identity.pane_id])
+        self.steps.append("left copy mode")
+        return True
+
+    def _look(self, *, twice: bool = False) -> tuple[Pane, Screen] | None:
+        """The pane and what it shows, None when it is dead or not ours any more."""
+        for attempt in range(2 if twice else 1):
+            if attempt:
+                time.sleep(LOOK_S)
+            found = panes.capture(self.tmux, [self.identity.pane_id]).get(self.identity.pane_id)
+            if found is not None and found[0].identity == self.identity and not found[0].dead:
+                return found[0], read(self.seat.profile, found[1])
+        return None
+
+    # -- typing ----------------------------------------------------------------------------------------------------
+
+    def _paste(self) -> Outcome | None:
+        """Paste in one guarded step. An outcome: the guard held it back and nothing was typed, or nobody knows."""
+        name = f"mat-{secrets.token_hex(6)}"
+        try:
+            done = self._guarded(
+                f"paste-buffer -p -r -d -b {name} -t {self.identity.pane_id}",
+                f"delete-buffer -b {name}",
+                before=["load-buffer", "-b", name, "-"],
+                stdin=self.text,
+            )
+        except CommandFailed:
+            self._forget_buffer(name)
+            done = False
+        except Unreachable as err:
+            return self._ended(Verdict.UNCONFIRMED, f"no answer to the paste: {err}")
+        if done:
+            self.steps.append("pasted")
+            return None
+        self.steps.append("the guard held the paste back")
+        return self._preflight() or self._refused("not-ready", "the pane changed meanwhile")
+
+    def _forget_buffer(self, name: str) -> None:
+        try:
+            self.tmux.run(["delete-buffer", "-b", name])
+        except CommandFailed:
+            return
+
+    def _guarded(self, act: str, otherwise: str = "", *, before: list[str] | None = None, stdin: str = "") -> bool:
+        """Do `act` in the server, only if the pane is alive, ours, in no mode, with input on and not synchronized."""
+        names = ("pane_dead", "pane_in_mode", "pane_input_off", "pane_synchronized")
+        flags = ".".join(f"#{{?{name},1,0}}" for name in names)
+        identity = self.identity
+        wanted = f"{identity.server_pid}.{identity.server_start}.{identity.pane_pid}.0.0.0.0"
+        condition = f"#{{==:#{{pid}}.#{{start_time}}.#{{pane_pid}}.{flags},{wanted}}}"
+        branches = [f"{act} ; display-message -p {_DONE}", f"{otherwise} ; display-message -p {_HELD}".lstrip(" ;")]
+        step = ["if-shell", "-F", "-t", identity.pane_id, condition, *branches]
+        return _DONE in self.tmux.run(*([before] if before else []), step, stdin=stdin).split("\n")
+
+    # -- submitting ------------------------------------------------------------------------------------------------
+
+    def _submit(self) -> Outcome:
+        end_s = boot_s() + MOST_S
+        time.sleep(self.seat.profile.submit.settle_s)
+        for number in range(1, MOST_ENTERS + 1):
+            if not self._wait_for(self._holds_it, min(end_s, boot_s() + APPEARS_S)):
+                return self._ended(Verdict.UNCONFIRMED, "the composer does not show our text")
+            self.steps.append("text in the composer")
+            if not self._enter(end_s):
+                return self._ended(Verdict.UNCONFIRMED, "Enter was held back")
+            self.steps.append(f"Enter {number}")
+            if self._wait_for(self._is_in, min(end_s, boot_s() + self.seat.profile.submit.verify_s)):
+                return self._ended(Verdict.SUBMITTED, "")
+        return self._ended(Verdict.UNCONFIRMED, f"no evidence after {MOST_ENTERS} times Enter")
+
+    def _wait_for(self, holds_now: Callable[[], bool], until_s: float) -> bool:
+        while not holds_now():
+            if boot_s() >= until_s:
+                return False
+            time.sleep(LOOK_S)
+        return True
+
+    def _holds_it(self) -> bool:
+        seen = self._look()
+        return seen is not None and self._shows_it(seen[1])
+
+    def _shows_it(self, screen: Screen) -> bool:
+        return screen.state != "dialog" and holds(screen.typed, self.text, self.seat.profile.composer.pasted)
+
+    def _enter(self, end_s: float) -> bool:
+        """Press Enter under the guard, as soon as it lets us while the composer still holds our text."""
+        while boot_s() < end_s:
+            first, entered_s = self.entered_s is None, boot_s()
+            if first:
+                self.entered_s = entered_s
+                with self.seat.lock:
+                    self.submission = Submission(self.text, entered_s)
+                    self.seat.evidence.entering(self.submission)
+            if self._guarded(f"send-keys -t {self.identity.pane_id} {self.seat.profile.submit.key}"):
+                return True
+            self.entered_s = None if first else self.entered_s
+            time.sleep(0.2)
+            if not self._holds_it():
+                return False
+        return False
+
+    def _is_in(self) -> bool:
+        """Positive evidence, strongest first; "it is on the screen" is none."""
+        entered_s = self.entered_s or 0.0
+        with self.seat.lock:
+            confirmed = self.seat.evidence.confirmed_s >= entered_s
+        if confirmed:
+            self.steps.append("prompt-submitted hook")
+            return True
+        seen = self._look()
+        if seen is None or self._shows_it(seen[1]):
+            return False
+        screen = seen[1]
+        if screen.state == "busy":
+            self.steps.append(f"busy ({screen.evidence})")
+        elif screen.state == "idle" and screen.composer in ("empty", "ghost"):
+            self.steps.append("text gone from the composer")
+        else:
+            return False
+        return True
+
+    # -- the end ---------------------------------------------------------------------------------------------------
+
+    def _refused(self, gate: str, why: str) -> Outcome:
+        return self._ended(Verdict.REFUSED, why, gate)
+
+    def _ended(self, verdict: Verdict, why: str, gate: str | None = None) -> Outcome:
+        evidence = "; ".join([*self.steps, *([why] if why else [])])
+        return Outcome(verdict, evidence, gate, self.entered_s)

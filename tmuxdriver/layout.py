@@ -1,0 +1,216 @@
+"""Sessions, windows and panes: one tmux session for each mat session, one window for each role, each an agent itself.
+
+Everything is found again by the pane's user options, so that a second `up` starts nothing twice. Values of variables
+never stand in argv: they go by `update-environment`, which keeps them for later restarts too. Every `#` in a name or a
+path is doubled where tmux expands formats, for `#(…)` runs commands.
+"""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+import sys
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from matcore.engine.driver import RoleSpec, SessionSpec
+from matcore.errors import Unavailable
+from matcore.places import SessionPlaces
+from tmuxdriver import panes
+from tmuxdriver.panes import Identity, Pane
+from tmuxdriver.process import end_tree
+from tmuxdriver.profile import Profile
+from tmuxdriver.seat import boot_s
+from tmuxdriver.server import CommandFailed, NoServer, Tmux, TmuxError
+
+_KEPT = ("DISPLAY", "SSH_AUTH_SOCK", "SSH_AGENT_PID", "SSH_CONNECTION", "WINDOWID", "XAUTHORITY")
+"""tmux's own default of `update-environment`."""
+
+
+def new_session() -> str:
+    """The id of an agent session that is opened now. Made here alone; nobody builds one."""
+    return str(uuid.uuid4())
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """What is to run in a seat: argv with an absolute path, variables that are no secrets, the agent session's id."""
+
+    argv: tuple[str, ...]
+    env: Mapping[str, str]
+    cwd: Path
+    agent_session: str | None
+    started_s: float
+
+
+def plan(spec: SessionSpec, role: RoleSpec, profile: Profile, *, resume: str | None, hooks: bool = True) -> Start:
+    """How a role's agent is launched. Writes the profile's files for the launch. Raises `Unavailable`."""
+    root = SessionPlaces.of(spec.workdir, spec.session).root
+    fresh = profile.launch.fresh
+    agent_session = resume or (new_session() if any("{session_id}" in word for word in fresh) else None)
+    files = root / "launch" / role.name
+    values = {
+        "python": sys.executable,
+        "mat": shlex.quote(str(Path(sys.executable).with_name("mat"))),
+        "prompt_file": str(role.prompt_file),
+        "session_id": agent_session or "",
+        "mat_dir": str(root),
+        "files": str(files),
+        "role": role.name,
+        "session": spec.session,
+        "dir": str(role.dir),
+    }
+    _write_files(profile, files, values)
+    own = {"MAT_SESSION": spec.session, "MAT_ROLE": role.name, "MAT_DIR": str(root)}
+    env = {name: _filled(value, values) for name, value in profile.launch.env.items()} | own
+    words = [_filled(word, values) for word in _words(spec, role, profile, resume=resume is not None, hooks=hooks)]
+    found = words[0] if Path(words[0]).is_absolute() else shutil.which(words[0], path=spec.path)
+    if found is None:
+        raise Unavailable(f"{role.name}: {words[0]!r} is not on PATH. Install it, or choose another backend.")
+    return Start((found, *words[1:]), env, role.dir, agent_session, boot_s())
+
+
+def _words(spec: SessionSpec, role: RoleSpec, profile: Profile, *, resume: bool, hooks: bool) -> list[str]:
+    launch = profile.launch
+    if resume and not launch.resume:
+        raise Unavailable(f"{role.name}: {profile.name} can't resume an agent session.")
+    if role.permissions != "default" and role.permissions not in launch.permissions:
+        known = ", ".join(["default", *launch.permissions])
+        raise Unavailable(f"{role.name}: {profile.name} has no permissions {role.permissions!r}; it has {known}.")
+    apart = not spec.workdir.is_relative_to(role.dir) and role.dir != spec.workdir
+    if apart and not launch.add_dir and launch.allow:
+        raise Unavailable(
+            f"{role.name}: {profile.name} can't be given a second folder, so it can't have its own `dir`."
+        )
+    return [
+        *launch.argv,
+        *(launch.resume if resume else launch.fresh),
+        *(launch.prompt if role.prompt_file.name else ()),
+        *(launch.add_dir if apart else ()),
+        *launch.allow,
+        *launch.permissions.get(role.permissions, ()),
+        *(profile.hooks.args if hooks else ()),
+        *role.args,
+    ]
+
+
+def _filled(text: str, values: Mapping[str, str]) -> str:
+    for name, value in values.items():
+        text = text.replace("{" + name + "}", value)
+    return text
+
+
+def _write_files(profile: Profile, folder: Path, values: Mapping[str, str]) -> None:
+    for name, content in profile.launch.files.items():
+        path = folder / name
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        path.write_text(_filled(content, values), encoding="utf-8")
+        path.chmod(0o600)
+
+
+def find(tmux: Tmux, session: str) -> dict[str, Pane]:
+    """The panes of a session by role, dead ones too. Raises `TmuxError`; a server that is not there has none."""
+    try:
+        listing = panes.look(tmux)
+    except NoServer:
+        return {}
+    ours = (pane for pane in listing.panes.values() if pane.values["@mat_session"] == session)
+    return {pane.values["@mat_role"]: pane for pane in ours}
+
+
+def start(tmux: Tmux, spec: SessionSpec, role: str, what: Start) -> Identity:
+    """Start an agent in a window of its own, in a new session where there is none yet. Raises `TmuxError`."""
+    environment = [word for name, value in what.env.items() for word in ("-e", f"{name}={value}")]
+    where = ["-d", "-P", "-F", panes.PANE_FORMAT, "-n", role, "-c", _plain(str(what.cwd)), *environment]
+    command = ["--", "/usr/bin/env", *what.argv]
+    client = {"PATH": spec.path}
+    width, height = (str(number) for number in spec.size)
+    target = f"={spec.session}:"
+    if _has_session(tmux, spec.session):
+        out = tmux.run(["new-window", "-t", target, *where, *command], env=client)
+    else:
+        names = " ".join([*_KEPT, *sorted({name for each in spec.roles for name in each.env})])
+        out = tmux.run(
+            ["set-option", "-g", "update-environment", names],
+            ["new-session", "-s", spec.session, "-x", width, "-y", height, *where, *command],
+            env=client,
+        )
+    identity = _identity(out)
+    tmux.run(
+        ["resize-window", "-t", identity.pane_id, "-x", width, "-y", height],
+        ["set-option", "-p", "-t", identity.pane_id, "remain-on-exit", "on"],
+        ["set-option", "-p", "-t", identity.pane_id, "@mat_session", spec.session],
+        ["set-option", "-p", "-t", identity.pane_id, "@mat_role", role],
+    )
+    _remember(tmux, identity, what)
+    return identity
+
+
+def _remember(tmux: Tmux, identity: Identity, what: Start) -> None:
+    """What a later `up` must know of an agent that runs already."""
+    notes = {"@mat_agent_session": what.agent_session or "", "@mat_started_s": f"{what.started_s:.3f}"}
+    tmux.run(*(["set-option", "-p", "-t", identity.pane_id, name, value] for name, value in notes.items()))
+
+
+def restart(tmux: Tmux, spec: SessionSpec, role: str, what: Start) -> Identity:
+    """End what runs in the role's pane and start anew there; in a new window when the pane is lost."""
+    pane = find(tmux, spec.session).get(role)
+    if pane is None:
+        return start(tmux, spec, role, what)
+    if not pane.dead:
+        end_tree(int(pane.identity.pane_pid))
+    environment = [word for name, value in what.env.items() for word in ("-e", f"{name}={value}")]
+    tmux.run(
+        ["respawn-pane", "-k", "-t", pane.identity.pane_id, "-c", _plain(str(what.cwd)), *environment,
+         "--", "/usr/bin/env", *what.argv],
+        env={"PATH": spec.path},
+    )  # fmt: skip
+    identity = _identity(tmux.run(["display-message", "-p", "-t", pane.identity.pane_id, panes.PANE_FORMAT]))
+    _remember(tmux, identity, what)
+    return identity
+
+
+def stop(tmux: Tmux, session: str) -> None:
+    """End the session's agents with all that they started, then the session. Raises `TmuxError`."""
+    for pane in find(tmux, session).values():
+        if not pane.dead:
+            end_tree(int(pane.identity.pane_pid))
+    if _has_session(tmux, session):
+        tmux.run(["kill-session", "-t", f"={session}"])
+
+
+def attach_argv(tmux: Tmux, session: str, role: str | None) -> list[str]:
+    """How a person looks at a session. Raises `Unavailable`.
+
+    `-E`: a shell that lacks the agents' variables must not take them from the session.
+    """
+    try:
+        found = find(tmux, session)
+    except TmuxError as err:
+        raise Unavailable(f"tmux does not answer: {err}") from err
+    if not found or (role is not None and role not in found):
+        raise Unavailable(f"There is no pane of {session if role is None else f'{session}/{role}'}. Try `mat status`.")
+    target = f"={session}:" if role is None else f"={session}:={role}"
+    return ["env", "-u", "TMUX", *tmux.prefix, "attach-session", "-E", "-t", target]
+
+
+def _has_session(tmux: Tmux, session: str) -> bool:
+    try:
+        tmux.run(["has-session", "-t", f"={session}"])
+    except (CommandFailed, NoServer):
+        return False
+    return True
+
+
+def _identity(out: str) -> Identity:
+    pane = next((pane for line in out.split("\n") if (pane := panes.parse_pane(line)) is not None), None)
+    if pane is None:
+        raise Unavailable(f"tmux did not say which pane it started: {out[:80]!r}")
+    return pane.identity
+
+
+def _plain(text: str) -> str:
+    """A text that tmux expands as a format, so that it comes out as it is."""
+    return text.replace("#", "##")

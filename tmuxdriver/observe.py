@@ -1,0 +1,182 @@
+"""One tick for all seats: one list of panes, one batch of captures, and what follows from them.
+
+Only panes that need a look are captured: something was written since the last one, or a claim waits for time to pass.
+`window_activity` has a resolution of one second, so a pane is looked at once more after that second is over.
+No answer from tmux is the gate `tmux-unreachable` and never "no panes"; an agent is gone after an authoritative answer,
+twice.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+
+import psutil
+
+from matcore.engine.driver import Sighting
+from tmuxdriver import panes
+from tmuxdriver.attention import Attention
+from tmuxdriver.cells import Capture
+from tmuxdriver.panes import Listing, Pane
+from tmuxdriver.process import runs_agent
+from tmuxdriver.screen import Screen, normalise, read
+from tmuxdriver.seat import Seat, boot_s
+from tmuxdriver.server import NoServer, Tmux, TmuxError
+
+WINDOW_S = 600.0
+HOOKED_LOOK_S = 5.0
+"""While hooks tell of a turn the screen is only looked at for what hooks don't tell."""
+ABSENT_S = 2.0
+PROCESS_LOOK_S = 5.0
+_GONE_TICKS = 2
+
+
+class Watcher:
+    """Looks at the panes of one tmux server."""
+
+    def __init__(self, tmux: Tmux, attention: Attention, window_s: float = WINDOW_S) -> None:
+        self._tmux = tmux
+        self._attention = attention
+        self._window_s = window_s
+        self._silent_s: float | None = None
+        self._gated: set[str] = set()
+
+    def tick(self, seats: Sequence[Seat]) -> list[Sighting]:
+        """What has changed since the last tick."""
+        now_s = boot_s()
+        try:
+            listing = self._listing(seats)
+        except TmuxError as err:
+            return self._unreachable(seats, now_s, str(err))
+        found = self._answered()
+        self._attention.saw(listing.clients, now_s, time.time())
+        wanted: dict[str, Seat] = {}
+        for seat in seats:
+            if seat.identity is not None and self._listed(seat, listing, now_s, found):
+                wanted[seat.identity.pane_id] = seat
+        found += self._looks(wanted) if wanted else []
+        for seat in seats:
+            with seat.lock:
+                found += seat.pending
+                seat.pending = []
+        return found
+
+    # -- the list ----------------------------------------------------------------------------------------------------
+
+    def _listing(self, seats: Sequence[Seat]) -> Listing:
+        try:
+            return panes.look(self._tmux)
+        except NoServer:
+            pids = {seat.identity.server_pid for seat in seats if seat.identity is not None}
+            if any(_is_tmux(int(pid)) for pid in pids):
+                raise  # its socket was removed, but it lives
+            return Listing({}, ())
+
+    def _unreachable(self, seats: Sequence[Seat], now_s: float, why: str) -> list[Sighting]:
+        self._silent_s = now_s if self._silent_s is None else self._silent_s
+        found = []
+        for session in {seat.spec.session for seat in seats} - self._gated:
+            self._gated.add(session)
+            found.append(Sighting(session, "gate.raised", {"gate": "tmux-unreachable"}, why))
+        if now_s - self._silent_s >= self._window_s:
+            for seat in seats:
+                with seat.lock:
+                    found += seat.evidence.lost(f"tmux has not answered for {self._window_s:.0f} s")
+        return found
+
+    def _answered(self) -> list[Sighting]:
+        found = [Sighting(s, "gate.cleared", {"gate": "tmux-unreachable"}, "tmux answers") for s in sorted(self._gated)]
+        self._silent_s = None
+        self._gated.clear()
+        return found
+
+    def _listed(self, seat: Seat, listing: Listing, now_s: float, found: list[Sighting]) -> bool:
+        """Take in a seat's row. Whether its screen needs a look."""
+        with seat.lock:
+            pane = listing.panes.get(seat.identity.pane_id) if seat.identity is not None else None
+            if pane is None or pane.identity != seat.identity or pane.dead:
+                found += self._missed(seat, pane)
+                return False
+            seat.misses = 0
+            found += self._flags(seat, pane, now_s)
+            self._looked_for_agent(seat, pane, now_s, found)
+            return not seat.is_typing and _needs_look(seat, pane, now_s)
+
+    def _missed(self, seat: Seat, pane: Pane | None) -> list[Sighting]:
+        seat.misses += 1
+        if seat.misses < _GONE_TICKS or seat.evidence.status == "gone" or seat.is_typing:
+            return []
+        if pane is not None and pane.identity == seat.identity:
+            return seat.evidence.gone(f"pane is dead, exit status {pane.values['pane_dead_status'] or 'unknown'}")
+        return seat.evidence.gone("pane is gone" if pane is None else "another process has the pane's number")
+
+    def _flags(self, seat: Seat, pane: Pane, now_s: float) -> list[Sighting]:
+        scrolled = pane.in_mode and self._attention.is_on(pane.session_id, now_s)
+        return [
+            *seat.evidence.gate("copy-mode", scrolled, "tmux"),
+            *seat.evidence.gate("input-off", pane.input_off, "tmux"),
+            *seat.evidence.gate("synchronized", pane.synchronized, "tmux"),
+        ]
+
+    def _looked_for_agent(self, seat: Seat, pane: Pane, now_s: float, found: list[Sighting]) -> None:
+        """The process tree is dear: it is walked when the pane's command changed, and while something is amiss."""
+        uncertain = seat.absent_s is not None or "no-agent" in seat.evidence.gates
+        due = uncertain and (seat.absent_s is not None or now_s - seat.process_s >= PROCESS_LOOK_S)
+        if pane.command == seat.process_key and not due:
+            return
+        seat.process_key, seat.process_s = pane.command, now_s
+        if runs_agent(seat.profile, int(pane.identity.pane_pid)):
+            seat.absent_s = None
+            found += seat.evidence.gate("no-agent", False, "process")
+            return
+        seat.absent_s = now_s if seat.absent_s is None else seat.absent_s
+        if now_s - seat.absent_s >= ABSENT_S:
+            found += seat.evidence.gate("no-agent", True, "process")
+            found += seat.evidence.lost("process")
+
+    # -- screens -----------------------------------------------------------------------------------------------------
+
+    def _looks(self, wanted: dict[str, Seat]) -> list[Sighting]:
+        wall_s = time.time()
+        try:
+            captured = panes.capture(self._tmux, wanted)
+        except TmuxError:
+            return []  # the next list says what is the matter
+        found: list[Sighting] = []
+        now_s = boot_s()
+        for pane_id, (pane, capture) in captured.items():
+            seat = wanted[pane_id]
+            with seat.lock:
+                if seat.is_typing or pane.identity != seat.identity or pane.dead:
+                    continue
+                seat.changes, seat.captured_s, seat.captured_wall_s = pane.changes, now_s, wall_s
+                if "no-agent" not in seat.evidence.gates:
+                    screen, picture = _read(seat, capture)
+                    found += seat.evidence.looked(now_s, screen, picture)
+        return found
+
+
+def _read(seat: Seat, capture: Capture) -> tuple[Screen, str]:
+    """Reading costs a thousand times what comparing costs."""
+    raw = f"{capture.variables['pane_title']}\n{capture.text}"
+    if seat.read is None or seat.raw != raw:
+        seat.raw = raw
+        seat.read = (read(seat.profile, capture), normalise(capture.text))
+    return seat.read
+
+
+def _needs_look(seat: Seat, pane: Pane, now_s: float) -> bool:
+    evidence = seat.evidence
+    if evidence.screen is None or evidence.asked_by_hook:
+        return True
+    if evidence.hook_says == "busy" and now_s - seat.captured_s < HOOKED_LOOK_S:
+        return False
+    written_since = seat.captured_wall_s < int(pane.values["window_activity"] or 0) + 1.1
+    return pane.changes != seat.changes or written_since or evidence.waits()
+
+
+def _is_tmux(pid: int) -> bool:
+    try:
+        return psutil.Process(pid).name().startswith("tmux")
+    except psutil.Error:
+        return False

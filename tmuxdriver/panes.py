@@ -1,0 +1,158 @@
+"""What tmux says of panes: one list and one batch of captures, however many panes and sessions there are.
+
+Rows are told apart from whatever else may be printed by their first word; the free text (title) comes last, for it
+may hold the separator. A pane's identity is server and process together: numbers like `%3` begin anew on each server.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from tmuxdriver.cells import Capture
+from tmuxdriver.server import CommandFailed, Tmux, Unreachable
+
+_FIELDS = (
+    "pid", "start_time", "pane_id", "pane_pid", "pane_dead", "pane_in_mode", "pane_input_off", "pane_synchronized",
+    "window_activity", "history_size", "cursor_x", "cursor_y", "cursor_flag", "alternate_on", "pane_width",
+    "pane_height", "pane_dead_status", "session_id", "@mat_session", "@mat_role", "@mat_agent_session",
+    "@mat_started_s",
+)  # fmt: skip
+_COMMAND = "#{s/[|]/_/:pane_current_command}"
+PANE_FORMAT = "mat-pane|" + "|".join(f"#{{{name}}}" for name in _FIELDS) + f"|{_COMMAND}|#{{pane_title}}"
+_CLIENT_FORMAT = "mat-client|#{session_id}|#{client_activity}|#{client_name}"
+_END = "mat-end"
+_BATCH = 100
+"""Captures in one invocation; tmux takes a command line of 16 KiB at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """Which process in which pane of which server."""
+
+    server_pid: str
+    server_start: str
+    pane_id: str
+    pane_pid: str
+
+
+@dataclass(frozen=True, slots=True)
+class Pane:
+    """One row of `list-panes`. `values` has tmux's names."""
+
+    identity: Identity
+    values: Mapping[str, str]
+
+    @property
+    def dead(self) -> bool:
+        return self.values["pane_dead"] == "1"
+
+    @property
+    def in_mode(self) -> bool:
+        """Copy mode or another one; tmux counts how many are nested."""
+        return self.values["pane_in_mode"] not in ("", "0")
+
+    @property
+    def input_off(self) -> bool:
+        return self.values["pane_input_off"] == "1"
+
+    @property
+    def synchronized(self) -> bool:
+        return self.values["pane_synchronized"] == "1"
+
+    @property
+    def session_id(self) -> str:
+        return self.values["session_id"]
+
+    @property
+    def changes(self) -> tuple[str, ...]:
+        """Whatever differs when the pane has been written to."""
+        names = ("window_activity", "history_size", "cursor_x", "cursor_y", "cursor_flag", "alternate_on", "pane_title")
+        return tuple(self.values[name] for name in names)
+
+    @property
+    def command(self) -> str:
+        return self.values["pane_current_command"]
+
+
+@dataclass(frozen=True, slots=True)
+class Client:
+    """Somebody who is attached. `activity` is tmux's wall clock in seconds."""
+
+    session_id: str
+    activity: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """All panes by their ids, and who looks at them."""
+
+    panes: Mapping[str, Pane]
+    clients: tuple[Client, ...]
+
+
+def look(tmux: Tmux) -> Listing:
+    """One question for everything. Raises what `Tmux.run` raises; an answer without its end is `Unreachable`."""
+    out = tmux.run(
+        ["list-panes", "-a", "-F", PANE_FORMAT],
+        ["list-clients", "-F", _CLIENT_FORMAT],
+        ["display-message", "-p", _END],
+    )
+    lines = out.split("\n")
+    if _END not in lines[-2:]:
+        raise Unreachable("tmux gave half an answer")
+    panes = (pane for line in lines if (pane := parse_pane(line)) is not None)
+    clients = (line.split("|", 3) for line in lines if line.startswith("mat-client|"))
+    return Listing({pane.identity.pane_id: pane for pane in panes}, tuple(Client(*parts[1:]) for parts in clients))
+
+
+def parse_pane(line: str) -> Pane | None:
+    """One row of `PANE_FORMAT`, None for anything else."""
+    parts = line.split("|", len(_FIELDS) + 2)
+    if parts[0] != "mat-pane" or len(parts) != len(_FIELDS) + 3 or not parts[3].startswith("%"):
+        return None
+    values = dict(zip((*_FIELDS, "pane_current_command", "pane_title"), parts[1:], strict=True))
+    return Pane(Identity(values["pid"], values["start_time"], values["pane_id"], values["pane_pid"]), values)
+
+
+def capture(tmux: Tmux, pane_ids: Iterable[str]) -> dict[str, tuple[Pane, Capture]]:
+    """Screens with styles, each with tmux's variables of the same moment. Panes that are not there are left out.
+
+    Raises `NoServer` and `Unreachable`.
+    """
+    found: dict[str, tuple[Pane, Capture]] = {}
+    wanted = list(dict.fromkeys(pane_ids))
+    for start in range(0, len(wanted), _BATCH):
+        batch = wanted[start : start + _BATCH]
+        while batch:
+            seen, failed = _capture_batch(tmux, batch)
+            found |= seen
+            batch = batch[len(seen) + 1 :] if failed else []
+    return found
+
+
+def _capture_batch(tmux: Tmux, batch: list[str]) -> tuple[dict[str, tuple[Pane, Capture]], bool]:
+    nonce = f"mat-{secrets.token_hex(8)}:"  # so that no screen can print the end of another
+    commands: list[list[str]] = []
+    for pane_id in batch:
+        commands += [
+            ["capture-pane", "-p", "-e", "-t", pane_id],
+            ["display-message", "-p", "-t", pane_id, nonce + PANE_FORMAT],
+        ]
+    try:
+        out, failed = tmux.run(*commands), False
+    except CommandFailed as err:
+        out, failed = err.output, True
+    found: dict[str, tuple[Pane, Capture]] = {}
+    text: list[str] = []
+    for line in out.split("\n"):
+        if not line.startswith(nonce):
+            text.append(line)
+            continue
+        pane = parse_pane(line.removeprefix(nonce))
+        if pane is not None:
+            found[pane.identity.pane_id] = (pane, Capture("\n".join(text), pane.values))
+        text = []
+    return found, failed

@@ -1,0 +1,62 @@
+"""One agent seat as the driver keeps it: what was configured, which pane it is, what is known of it.
+
+Two locks. `lock` guards the fields and is held for moments only, never over a call to tmux, so that the poller and the
+loop (`heard`) never wait for a slow terminal. `typing` is held for a whole delivery or restart, so that two texts never
+meet in one composer.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from matcore.engine.driver import RoleSpec, SessionSpec, Sighting
+from tmuxdriver.evidence import Evidence
+from tmuxdriver.panes import Identity
+from tmuxdriver.profile import Profile
+from tmuxdriver.screen import Screen
+
+
+def boot_s() -> float:
+    """Now, by the clock that goes on while the machine sleeps."""
+    return time.clock_gettime(time.CLOCK_BOOTTIME)
+
+
+@dataclass(slots=True)
+class Seat:
+    """`identity` is None when nothing was ever started here."""
+
+    spec: SessionSpec
+    role: RoleSpec
+    profile: Profile
+    identity: Identity | None
+    evidence: Evidence
+    lock: threading.RLock = field(default_factory=threading.RLock)
+    typing: threading.Lock = field(default_factory=threading.Lock)
+    is_typing: bool = False
+    misses: int = 0
+    changes: tuple[str, ...] | None = None
+    captured_wall_s: float = 0.0
+    captured_s: float = 0.0
+    raw: str | None = None
+    read: tuple[Screen, str] | None = None
+    pending: list[Sighting] = field(default_factory=list)
+    process_key: str | None = None
+    process_s: float = 0.0
+    absent_s: float | None = None
+
+    @classmethod
+    def of(cls, spec: SessionSpec, role: RoleSpec, profile: Profile, seat: Mapping[str, object] | None) -> Seat:
+        """`seat` is what `launch` or `restart` returned."""
+        alive_since_s = float(str((seat or {}).get("started_s") or 0.0))
+        evidence = Evidence(spec.session, role.name, alive_since_s)
+        return cls(spec, role, profile, identity_of(seat), evidence)
+
+
+def identity_of(seat: Mapping[str, object] | None) -> Identity | None:
+    """The identity within the JSON data of a seat."""
+    if not seat or not seat.get("pane_id"):
+        return None
+    return Identity(*(str(seat[name]) for name in ("server_pid", "server_start", "pane_id", "pane_pid")))
