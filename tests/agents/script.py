@@ -13,13 +13,14 @@ A reply script is a JSON or YAML file with a list of rules, tried in order; the 
 
 A rule without `result` answers a message, a rule with it answers a tool's result. Further keys: `wait_s` (silence
 before the answer), `over_s` (the text is streamed in pieces over so many seconds), `status` (an HTTP error),
-`cut: true` (the connection is cut after the text), `tokens` (the input tokens that the answer claims).
+`cut: true` (the connection is cut after the text), `tokens` (the input tokens that the answer claims), `own: true`
+(answers only requests that offer no tools: a program's own, for a title or a summary of the conversation).
 `{{1}}` and `{{name}}` are groups of the expressions: names from all of them, numbers from `result`, else `user`.
 
 Markers, in a message that no rule matches: `SCRIPT:text`, `SCRIPT:slow5` and `SCRIPT:silent5` (seconds),
 `SCRIPT:tool[COMMAND]`, `SCRIPT:slowtool5[COMMAND]`, `SCRIPT:asktool[COMMAND]` (asks to leave the sandbox),
 `SCRIPT:err500`, `SCRIPT:drop`, `SCRIPT:dropnow`, `SCRIPT:ctx900` (thousands of tokens).
-A request that offers no tools is a program's own (a title, a summary of the conversation) and meets no rule.
+A program's own request meets no other rule and no marker, for it quotes whole conversations.
 """
 
 from __future__ import annotations
@@ -85,10 +86,11 @@ class Rule:
     status: int = 200
     cut: bool = False
     tokens: int = 1000
+    own: bool = False
 
     def groups(self, asked: Asked) -> dict[str, str] | None:
         """What the expressions found, or None when the rule doesn't match."""
-        if (self.result is None) != (not asked.results):
+        if (self.result is None) != (not asked.results) or self.own == bool(asked.tools):
             return None
         found: dict[str, str] = {}
         last_result = asked.results[-1] if asked.results else ""
@@ -146,8 +148,6 @@ class Script:
 
     def answer(self, asked: Asked) -> tuple[str, Reply]:
         """The reply, and what chose it: `rule NAME`, `marker WORD`, `summary` or `echo`."""
-        if not asked.tools:
-            return "summary", Reply(("Scripted ", "summary."))
         with self.lock:
             for candidate in self.rules:
                 if candidate.times is not None and self.used[candidate.name] >= candidate.times:
@@ -156,7 +156,7 @@ class Script:
                 if found is not None:
                     self.used[candidate.name] += 1
                     return f"rule {candidate.name}", candidate.reply(found)
-        return marked(asked)
+        return marked(asked) if asked.tools else ("summary", Reply(("Scripted ", "summary.")))
 
 
 def rule(number: int, entry: object) -> Rule:

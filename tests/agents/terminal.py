@@ -56,6 +56,13 @@ class Terminal:
     def screen(self, *, styled: bool = False) -> str:
         return self.tmux("capture-pane", "-p", *(["-e"] if styled else []), "-t", "=lab:")
 
+    def both_screens(self) -> tuple[str, str]:
+        """The plain screen and the styled one, of one moment."""
+        look = ("capture-pane", "-p", "-t", "=lab:")
+        rows = self.tmux(*look, ";", *look, "-e").splitlines(keepends=True)
+        middle = len(rows) // 2
+        return "".join(rows[:middle]), "".join(rows[middle:])
+
     def variables(self) -> dict[str, str]:
         parts = "\n".join(f"{name}=#{{{format_}}}" for name, format_ in VARIABLES.items())
         lines = self.tmux("display-message", "-p", "-t", "=lab:", parts).splitlines()

@@ -11,9 +11,12 @@
  * - pi ends a turn for each attempt that failed and then tries again by itself. Such an end is held back for as long as
  *   pi waits before its next attempt; when that begins, it is one turn still and the end is dropped.
  * - Of a prompt goes only its first line (512 characters at most), its length and its SHA-256.
+ * - `session_id` is the name of the session's file without its ending, for mat names the file: `--session PATH`.
+ * - SIGTERM, SIGHUP and SIGKILL end pi without `session-end`.
  */
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
+import { basename } from "node:path";
 import { SettingsManager, type ExtensionAPI } from "@mariozechner/pi-coding-agent";
 
 const REPORT_TIMEOUT_MS = 5_000;
@@ -159,8 +162,10 @@ export default function (pi: ExtensionAPI) {
   pi.on(
     "session_start",
     guarded((event, ctx) => {
-      const session = { session_id: ctx.sessionManager.getSessionId(), session_file: ctx.sessionManager.getSessionFile() };
-      reports.send("session-start", { reason: event.reason, cwd: ctx.cwd, ...session });
+      const file = ctx.sessionManager.getSessionFile();
+      const pi_id = ctx.sessionManager.getSessionId();
+      const session_id = file === undefined ? pi_id : basename(file, ".jsonl");
+      reports.send("session-start", { reason: event.reason, cwd: ctx.cwd, session_id, session_file: file, pi_id });
     }),
   );
 
