@@ -61,6 +61,7 @@ def plan(spec: SessionSpec, role: RoleSpec, profile: Profile, *, resume: str | N
         "role": role.name,
         "session": spec.session,
         "dir": str(role.dir),
+        "backends": profile.folder,
     }
     _write_files(profile, files, values)
     own = {"MAT_SESSION": spec.session, "MAT_ROLE": role.name, "MAT_DIR": str(root)}

@@ -85,14 +85,16 @@ class Mark(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Dialog(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A question that takes the composer's place. `foot` stands in the last `rows` non-blank rows."""
+    """A question that takes the composer's place. `foot` stands in the last `rows` non-blank rows.
+
+    `framed`: it is drawn in the composer's frame or below it; without that a composer in its frame rules it out.
+    """
 
     kind: DialogKind
     foot: str
     body: str | None = None
     rows: int = 3
     framed: bool = False
-    """It may stand inside or beside what looks like the composer's frame."""
 
 
 class Note(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -168,6 +170,8 @@ class Profile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One sentence for `init` and `up`: what the program's sandbox forbids."""
     headless: dict[str, Any] = {}
     """For headless turns; read by the baton driver alone."""
+    folder: str = ""
+    """Where the profile was found. Set by the loader."""
 
 
 @lru_cache(maxsize=1024)
@@ -208,7 +212,7 @@ def read(path: Path) -> Profile:
         faults.append(f"{path}: `name` must be {path.stem!r} like the file")
     if faults:
         raise BadConfig(faults)
-    return profile
+    return msgspec.structs.replace(profile, folder=str(path.parent))
 
 
 def user_folder() -> Path:
