@@ -17,6 +17,8 @@ from matcore.rules.moments import seconds, us
 from matcore.rules.state import Gap, Role, State
 from matcore.rules.work import Work
 
+__all__ = ["State", "initial", "next_deadline", "step"]
+
 
 def initial() -> State:
     """Before the first fact of a journal, which is `session.configured`."""
