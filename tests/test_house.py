@@ -45,8 +45,8 @@ TOP = {
     *(".ci", ".editorconfig", ".gitattributes", ".gitignore"),
 }
 
-# The builder's machine, as opposed to a path that every machine has.
-_PRIVATE = re.compile(r"/(?:home|Users)/(?!you\b|user\b)[a-z]\w*/|/root/|/work/(?:main|shared)")
+# The machine of somebody, as opposed to a path that every machine has; `you`, `user`, `u` and `me` are nobody.
+_PRIVATE = re.compile(r"/(?:home|Users)/(?!(?:you|user|u|me)\b)[a-z]\w*/|/root/|/work/(?:main|shared)")
 
 
 def module_name(file: Path) -> str:
