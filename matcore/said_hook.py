@@ -36,6 +36,12 @@ KEPT = (
     "source",
     "tool_name",
     "trigger",
+    "outcome",
+    "turn_started_boot_s",
+    "stop_reason",
+    "attempts",
+    "ts_ms",
+    "n",
 )
 """The fields that may go into a record. Never a transcript, a tool's input or what the agent said last."""
 

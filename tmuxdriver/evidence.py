@@ -23,6 +23,8 @@ STILL_S = 2.0
 PARKED_S = 60.0
 ASKED_S = 30.0
 _DETAIL = 200
+_RECOGNISED = 100
+"""So many characters of a first line that was cut are enough to know it by."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,11 +35,15 @@ class Submission:
     entered_s: float
 
     def is_in(self, data: Mapping[str, object]) -> bool:
-        """Whether a prompt that a hook reported is, or carries, this text."""
-        sha256 = data.get("sha256")
-        if sha256:
-            return sha256 == hashlib.sha256(self.text.encode()).hexdigest()
-        return squeeze(self.text) in squeeze(str(data.get("prompt") or ""))
+        """Whether a prompt that a hook reported is, or carries, this text.
+
+        A record has the digest of the prompt and the beginning of its first line. Programs trim prompts, and a draft
+        may have been merged with ours: the first line, which names the message, is enough.
+        """
+        if data.get("prompt_sha256") == hashlib.sha256(self.text.encode()).hexdigest():
+            return True
+        first, heard = squeeze(self.text.strip().partition("\n")[0]), squeeze(str(data.get("prompt") or ""))
+        return bool(first) and (first in heard or (len(heard) >= _RECOGNISED and heard in first))
 
 
 @dataclass(slots=True)

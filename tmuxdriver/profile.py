@@ -58,7 +58,7 @@ class Hooks(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     events: dict[str, str] = {}
     """The program's name of an event → ours; names that stand here on neither side are ignored."""
     reports_prompt: bool = True
-    """Whether `prompt-submitted` carries the text (`data.prompt`) or its digest (`data.sha256`)."""
+    """Whether `prompt-submitted` carries the text: `mat hook` keeps its first line and its digest."""
 
 
 class Title(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

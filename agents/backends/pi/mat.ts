@@ -10,12 +10,11 @@
  * - `ts_ms` is when it happened (Date.now()), not when mat heard of it.
  * - pi ends a turn for each attempt that failed and then tries again by itself. Such an end is held back for as long as
  *   pi waits before its next attempt; when that begins, it is one turn still and the end is dropped.
- * - Of a prompt goes only its first line (512 characters at most), its length and its SHA-256.
+ * - A turn that went wrong is `turn-ended` with `outcome: error` and `error`, what the program said of it.
  * - `session_id` is the name of the session's file without its ending, for mat names the file: `--session PATH`.
  * - SIGTERM, SIGHUP and SIGKILL end pi without `session-end`.
  */
 import { spawn } from "node:child_process";
-import { createHash } from "node:crypto";
 import { basename } from "node:path";
 import { SettingsManager, type ExtensionAPI } from "@mariozechner/pi-coding-agent";
 
@@ -25,7 +24,6 @@ const QUEUE_MAX = 200;
 const RETRY_SLACK_MS = 1_500;
 
 type Data = Record<string, unknown>;
-type Text = { first_line: string; chars: number; sha256: string };
 
 /** Runs one `mat hook` at a time, oldest first; `drained` is for the end of the program. */
 class Reports {
@@ -101,19 +99,6 @@ function head(text: string, count: number): string {
   return [...text].slice(0, count).join("");
 }
 
-function described(text: string): Text {
-  const [line = ""] = text.split("\n", 1);
-  const sha256 = createHash("sha256").update(text).digest("hex");
-  return { first_line: head(line, 512), chars: [...text].length, sha256 };
-}
-
-/** The text of a message's content, which is a string or a list of blocks. */
-function textOf(content: unknown): string {
-  if (typeof content === "string") return content;
-  if (!Array.isArray(content)) return "";
-  return content.flatMap((block) => (block?.type === "text" ? [String(block.text)] : [])).join("");
-}
-
 /** How long pi waits before attempt number `failures` + 1; 0 when it makes none. */
 function retryDelayMs(cwd: string, failures: number): number {
   try {
@@ -128,7 +113,6 @@ export default function (pi: ExtensionAPI) {
   if (!process.env.MAT_SESSION) return;
   const reports = new Reports();
   let started_ms: number | undefined;
-  let prompts: Text[] = [];
   let failures = 0;
   let held: { timer: NodeJS.Timeout; ended: Data } | undefined;
 
@@ -144,9 +128,8 @@ export default function (pi: ExtensionAPI) {
     };
 
   const endTurn = (data: Data) => {
-    reports.send("turn-ended", { ...data, started_ms, prompts, attempts: failures + (data.outcome === "ok" ? 1 : 0) });
+    reports.send("turn-ended", { ...data, started_ms, attempts: failures + (data.outcome === "ok" ? 1 : 0) });
     started_ms = undefined;
-    prompts = [];
     failures = 0;
   };
 
@@ -173,7 +156,7 @@ export default function (pi: ExtensionAPI) {
     "input",
     guarded((event, ctx) => {
       release();
-      reports.send("prompt-submitted", { ...described(event.text), source: event.source, while_busy: !ctx.isIdle() });
+      reports.send("prompt-submitted", { prompt: event.text, source: event.source, while_busy: !ctx.isIdle() });
     }),
   );
 
@@ -193,14 +176,13 @@ export default function (pi: ExtensionAPI) {
   pi.on(
     "agent_end",
     guarded((event, ctx) => {
-      prompts.push(...event.messages.filter((m) => m.role === "user").map((m) => described(textOf(m.content))));
       const last = event.messages.filter((message) => message.role === "assistant").at(-1);
       const reason = last?.role === "assistant" ? last.stopReason : "error";
-      if (reason === "aborted") return endTurn({ outcome: "error", detail: "aborted", stop_reason: reason });
+      if (reason === "aborted") return endTurn({ outcome: "error", error: "aborted", stop_reason: reason });
       if (reason !== "error") return endTurn({ outcome: "ok", stop_reason: reason });
       failures += 1;
-      const detail = (last?.role === "assistant" && last.errorMessage) || "no answer";
-      const ended = { outcome: "error", detail: head(detail, 200), stop_reason: reason, ts_ms: Date.now() };
+      const error = (last?.role === "assistant" && last.errorMessage) || "no answer";
+      const ended = { outcome: "error", error: head(error, 200), stop_reason: reason, ts_ms: Date.now() };
       const delay = retryDelayMs(ctx.cwd, failures);
       if (delay === 0) return endTurn(ended);
       held = { ended, timer: setTimeout(release, delay) };
