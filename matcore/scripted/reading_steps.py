@@ -40,19 +40,19 @@ def read_choice(reader: Reader, value: object, path: str) -> Choice:
 
 def _step(reader: Reader, value: object, path: str) -> Step | None:
     if not isinstance(value, dict) or not value:
-        reader.fault(path, f"needs a step, such as `print: text`; steps are {', '.join(_STEPS)}")
+        reader.fault(path, f"needs a step, such as `print: text`; steps are {', '.join(STEPS)}")
         return None
-    names = [str(key) for key in value if str(key) in _STEPS]
+    names = [str(key) for key in value if str(key) in STEPS]
     if len(names) != 1:
-        reader.mapping(value, path, tuple(_STEPS))
+        reader.mapping(value, path, tuple(STEPS))
         if names:
             reader.fault(path, f"is {' and '.join(names)} in one; make them two items of the list")
         return None
     name = names[0]
     given = reader.mapping(value, path, (name, *BESIDE.get(name, ())))
     if name in BESIDE:
-        return _STEPS[name](reader, given, path)
-    return _STEPS[name](reader, given[name], f"{path}.{name}")
+        return STEPS[name](reader, given, path)
+    return STEPS[name](reader, given[name], f"{path}.{name}")
 
 
 def _work(reader: Reader, value: object, path: str) -> Step:
@@ -142,7 +142,7 @@ def _bare(make: Callable[[], Step]) -> _ReadStep:
     return read
 
 
-_STEPS: Mapping[str, _ReadStep] = {
+STEPS: Mapping[str, _ReadStep] = {
     "work": _work,
     "print": _texted(steps.Print),
     "run": _texted(steps.Run),
