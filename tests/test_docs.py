@@ -12,7 +12,9 @@ from pathlib import Path
 import pytest
 import yaml
 
+from matcore.engine import config
 from tests import generated_docs
+from tmuxdriver import profile
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -87,10 +89,17 @@ def test_links_lead_somewhere(page: Path) -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_yaml_in_pages_can_be_read(page: Path) -> None:
-    """An example that is copied is at least YAML."""
+def test_yaml_in_pages_can_be_copied(page: Path, tmp_path: Path) -> None:
+    """An example is YAML; one of a session or a profile is read without a fault."""
     for block in blocks(page, "yaml"):
-        assert isinstance(yaml.safe_load(block), dict)
+        example = yaml.safe_load(block)
+        assert isinstance(example, dict)
+        if "roles" in example:
+            (tmp_path / "duo.yaml").write_text(block)
+            config.load(tmp_path / "duo.yaml")
+        if "recorded" in example:
+            (tmp_path / f"{example['name']}.yaml").write_text(block)
+            profile.read(tmp_path / f"{example['name']}.yaml")
 
 
 def test_no_generated_page_is_stale() -> None:
