@@ -6,7 +6,7 @@
 #   make check             format, lint, types, tests, scenarios, stale docs: what CI demands
 #   make format            puts the format right
 #   make docs              writes the generated pages of docs/ anew
-#   make bench             the measurements of benchmarks/
+#   make bench             the measurements of benchmarks/ (BENCHMARKS=core for one)
 #   make clean             removes what was built; journals of sessions are elsewhere and stay
 
 MAKEFLAGS += --no-print-directory
@@ -17,6 +17,8 @@ ARGS ?=
 BIN := .venv/bin
 WORKERS ?= auto
 SCENARIOS = $(wildcard tests/scenarios/*.yaml)
+# The soak takes hours and is run by itself, before a release.
+BENCHMARKS = $(sort $(filter-out __init__ soak,$(basename $(notdir $(wildcard benchmarks/*.py)))))
 
 help:
 	@sed -n 's/^#   //p' Makefile
@@ -61,7 +63,7 @@ docs-check: setup
 	@$(BIN)/python -m tests.generated_docs
 
 bench: setup
-	@$(BIN)/python -m benchmarks $(ARGS)
+	@for name in $(BENCHMARKS); do $(BIN)/python -m benchmarks.$$name $(ARGS) || exit; done
 
 clean:
 	rm -rf .venv .agents dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage
