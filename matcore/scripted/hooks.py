@@ -76,6 +76,9 @@ class Hooks:
         except subprocess.TimeoutExpired:
             self._kill()
             process.wait()
+            for pipe in (process.stdin, process.stderr):  # something that got away may still hold the other end
+                if pipe is not None:
+                    pipe.close()
             return {"exit": None, "error": f"took longer than {LONGEST_S:g} s"}
         return {"exit": process.returncode, "error": said.decode("utf-8", "replace").strip() or None}
 

@@ -21,7 +21,8 @@ class Reader:
             return value
         if isinstance(value, int | float) and not isinstance(value, bool):
             return str(value)
-        self.fault(path, f"needs a text, not {_named(value)}")
+        hint = ' (put it in quotes)' if isinstance(value, bool) else ""
+        self.fault(path, f"needs a text, not {_named(value)}{hint}")
         return ""
 
     def line(self, value: object, path: str) -> str:

@@ -99,7 +99,9 @@ def frame(view: View, width: int, height: int) -> Frame:
         rows = _dialog_rows(view.choice, view.marked, width)
         return Frame(tuple(rows[max(len(rows) - height, 0) :]), None)
     above = _above(view, width)
-    box, row, column = _composer(view, width, min(COMPOSER_ROWS, max(height - 1, 1)), ornate=height >= 6)
+    ornate = height >= 6
+    most = max(height - (3 if ornate else 1), 1)
+    box, row, column = _composer(view, width, min(COMPOSER_ROWS, most), ornate=ornate)
     below = [_styled(DIM, cut("  " + _footer(view), width))] if height >= 2 else []
     room = max(height - len(box) - len(below), 0)
     above = above[max(len(above) - room, 0) :]
