@@ -56,8 +56,7 @@ def _is_agent(profile: Profile, process: psutil.Process) -> bool:
         return False
     if len(argv) > 2 and argv[1] == "-m":
         names.add(argv[2])
-    wanted = {*profile.process, Path(profile.launch.argv[0]).name} - {"{python}"}
-    return any(_ENDING.sub("", name) in wanted for name in names)
+    return any(_ENDING.sub("", name) in profile.process for name in names)
 
 
 def _in_foreground(process: psutil.Process) -> bool:
