@@ -15,35 +15,48 @@ from collections.abc import Iterator
 from matcore.errors import Refused
 
 LOCK_WAIT_S = 5.0
-_POLL_S = 0.005
+_PATIENCE = 6
+_POLL_S = 0.01
 
 
 class Lock:
     """The lock of `sent.index`, held in a `with` block.
 
-    Raises `Refused` when it is not free for LOCK_WAIT_S seconds: whoever holds it that long hangs.
+    Raises `Refused` when it is not free and no number was given for LOCK_WAIT_S seconds: whoever holds it then hangs.
+    A crowd that does get its numbers is waited for a few times longer.
     """
 
-    __slots__ = ("_handle", "_path")
+    __slots__ = ("_handle", "_index", "_path")
 
     def __init__(self, root: str) -> None:
-        self._path = index_path(root) + ".lock"
+        self._index = index_path(root)
+        self._path = self._index + ".lock"
         self._handle = -1
 
     def __enter__(self) -> None:
         self._handle = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
-        end = time.monotonic() + LOCK_WAIT_S
-        while not self._taken():
-            if time.monotonic() > end:
-                os.close(self._handle)
-                raise Refused(
-                    f"another command has held {self._path} for {LOCK_WAIT_S:g} seconds; "
-                    "try again in a moment; nothing sent"
-                )
-            time.sleep(_POLL_S)
+        for _ in range(_PATIENCE):
+            before = self._size()
+            end = time.monotonic() + LOCK_WAIT_S
+            while not (taken := self._taken()) and time.monotonic() < end:
+                time.sleep(_POLL_S)
+            if taken:
+                return
+            if self._size() == before:
+                break
+        os.close(self._handle)
+        raise Refused(
+            f"another command has held {self._path} for {LOCK_WAIT_S:g} seconds; try again in a moment; nothing sent"
+        )
 
     def __exit__(self, *_: object) -> None:
         os.close(self._handle)
+
+    def _size(self) -> int:
+        try:
+            return os.stat(self._index).st_size
+        except FileNotFoundError:
+            return -1
 
     def _taken(self) -> bool:
         try:

@@ -1,6 +1,6 @@
 """Gives each relay its number and hands it over, so that a kill at any point loses nothing and repeats nothing.
 
-Under the lock of `sent.index`, in this order, each step durable before the next begins:
+In this order, each step durable before the next begins; all but the first under the lock of `sent.index`:
 
 1. `keep`: the content goes to `handoffs/<sha256>.md`. Killed after it: a file that nothing names.
 2. `stage`: the whole record goes to `tmp/` of the sender's spool. Killed after it: a file that nothing names.
@@ -76,6 +76,8 @@ def send(root: str, draft: Draft, *, again: bool) -> Sent:
 
     `again`: also where the same content was sent before and nothing has come back since.
     """
+    digest = draft.digest
+    path = keep(root, digest, draft.text)
     with Lock(root):
         data = read(root, draft.session)
         finish(root, data, [draft.spool])
@@ -87,12 +89,10 @@ def send(root: str, draft: Draft, *, again: bool) -> Sent:
         before = None if again else _already(data, draft)
         if before is not None:
             return Sent(str(before["id"]), int(str(before["seq"])), fresh=False)
-        return _hand_over(root, draft, highest + 1)
+        return _hand_over(root, draft, highest + 1, digest, path)
 
 
-def _hand_over(root: str, draft: Draft, seq: int) -> Sent:
-    digest = draft.digest
-    path = keep(root, digest, draft.text)
+def _hand_over(root: str, draft: Draft, seq: int, digest: str, path: str) -> Sent:
     record = _record(draft, seq, digest, path)
     name = stage(draft.spool, record)
     before = os.stat(index_path(root)).st_size
