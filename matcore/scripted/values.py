@@ -21,7 +21,7 @@ class Reader:
             return value
         if isinstance(value, int | float) and not isinstance(value, bool):
             return str(value)
-        hint = ' (put it in quotes)' if isinstance(value, bool) else ""
+        hint = " (put it in quotes)" if isinstance(value, bool) else ""
         self.fault(path, f"needs a text, not {_named(value)}{hint}")
         return ""
 

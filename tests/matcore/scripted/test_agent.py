@@ -10,7 +10,10 @@ from matcore.scripted.keys import Paste
 from tests.matcore.scripted.acted import Acted
 
 WORK = "rules: [{when: slow, steps: [{work: 5}, {print: finished}]}]\n"
-ASK = "default: [{ask: {permission: touch granted, then: [{print: did it}], denied: [{print: did not}]}}, {print: after}]\n"
+ASK = """default:
+  - ask: {permission: touch granted, then: [{print: did it}], denied: [{print: did not}]}
+  - print: after
+"""
 
 
 def test_a_message_is_typed_and_submitted_once(tmp_path: Path) -> None:
@@ -211,7 +214,9 @@ def test_a_dialog_drops_a_paste_and_enter_approves(tmp_path: Path) -> None:
     assert acted.logged("answered")[0]["option"] == 1
 
 
-@pytest.mark.parametrize("keys", [("3",), ("<escape>",), ("<ctrl-c>",), ("<down>", "<down>", "<down>", "<enter>"), ("no 3",)])
+@pytest.mark.parametrize(
+    "keys", [("3",), ("<escape>",), ("<ctrl-c>",), ("<down>", "<down>", "<down>", "<enter>"), ("no 3",)]
+)
 def test_a_permission_can_be_denied(keys: tuple[str, ...], tmp_path: Path) -> None:
     """By digit, by Escape, by moving the mark; then the turn goes on."""
     acted = Acted(ASK, tmp_path)
@@ -284,7 +289,9 @@ def test_a_template_fault_ends_the_turn_and_says_so(tmp_path: Path) -> None:
 
 def test_hooks_are_told_of_a_turn(tmp_path: Path) -> None:
     """Submission, start, permission, compaction and end, each with who and what."""
-    acted = Acted("default: [{compact: true}, {ask: {permission: ls -l, then: []}}, {error: model error 529}]", tmp_path)
+    acted = Acted(
+        "default: [{compact: true}, {ask: {permission: ls -l, then: []}}, {error: model error 529}]", tmp_path
+    )
     acted.press("go", "<enter>")
     acted.wait(1)
     acted.press("1")

@@ -142,7 +142,7 @@ def test_a_fault_in_a_step_is_named(step: str, fault: str) -> None:
     assert any(told.startswith(fault) for told in faults(f"default: [{step}]"))
 
 
-@pytest.mark.parametrize("text", ["a: [", "- list", "text", "title: \"\\e[31m\"", "rules: {}", "when: \t- x"])
+@pytest.mark.parametrize("text", ["a: [", "- list", "text", 'title: "\\e[31m"', "rules: {}", "when: \t- x"])
 def test_what_is_no_script_is_refused(text: str) -> None:
     """With a sentence, never a traceback."""
     assert faults(text)
