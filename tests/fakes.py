@@ -58,6 +58,11 @@ class FakeDriver:
         seen, self._seen = self._seen, []
         return [s for s in seen if s.session in self.adopted]
 
+    @property
+    def has_news(self) -> bool:
+        """Whether the next look would see something."""
+        return self.fault is None and any(s.session in self.adopted for s in self._seen)
+
     def heard(self, session: str, role: str, hook: Mapping[str, object]) -> Sequence[Sighting]:
         return [Sighting(session, str(hook["event"]), {"role": role}, "hook")]
 

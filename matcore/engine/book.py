@@ -31,18 +31,23 @@ class _Checkpoint(msgspec.Struct):
 class Book:
     """Owned by one thread. `state` and `ledger` are always those of the last entry of the journal."""
 
-    def __init__(self, journal: Journal) -> None:
+    def __init__(self, journal: Journal, *, until: int | None = None) -> None:
+        """`until`: fold no further than that entry, to see a session as it was."""
         self.journal = journal
         self.state: State = initial()
         self.ledger = Ledger()
         self.at = 0.0
         self._since_checkpoint = 0
-        self._fold()
+        self._fold(until)
 
     @classmethod
-    def read(cls, path: Path) -> Book:
-        """Read-only, beside a living supervisor or without one. Raises `JournalDamaged` (`Unavailable`)."""
-        return cls(Journal.read(path))
+    def read(cls, path: Path, *, at: float | None = None) -> Book:
+        """Read-only, beside a living supervisor or without one, now or as it was at a time of the journal.
+
+        Raises `JournalDamaged` (`Unavailable`).
+        """
+        journal = Journal.read(path)
+        return cls(journal, until=None if at is None else journal.seq_at(at))
 
     def take(
         self, at: float, wall: float, name: str, fields: Mapping[str, Any], *, source: str | None = None
@@ -101,14 +106,15 @@ class Book:
         self.seq = entry.seq
         self._since_checkpoint += 1
 
-    def _fold(self) -> None:
+    def _fold(self, until: int | None) -> None:
         self.seq = 0
-        saved = self.journal.latest_checkpoint()
+        before = None if until is None else until + 1
+        saved = self.journal.latest_checkpoint(rules=RULES_VERSION, before=before)
         if saved is not None:
             checkpoint = msgspec.json.decode(saved.state, type=_Checkpoint)
             self.state, self.ledger = checkpoint.state, checkpoint.ledger
             self.seq, self.at = saved.seq, saved.at
-        self._replay(self.journal.entries(after=self.seq))
+        self._replay(self.journal.entries(after=self.seq, before=before))
 
     def _replay(self, entries: Iterable[Entry]) -> None:
         for entry in entries:

@@ -32,7 +32,7 @@ def from_role(session: Session, role: str, record: Record) -> None:
 
 
 def from_human(session: Session, record: Record) -> None:
-    """Take up what the human, or a hook, says of this session. Raises `Unfit`."""
+    """Take up what the human, or a hook, says of this session; `permitted` was asked. Raises `Unfit`."""
     _take(session, "human", record)
 
 

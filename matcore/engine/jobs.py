@@ -87,10 +87,8 @@ class Scribe:
         return Job(job, "nudge", nudge.role, text, mark, relay=nudge.redelivers, decision=nudge.number)
 
     def final_check(self, check: d.FinalCheck) -> Job:
-        targets: dict[str, list[str]] = {}
-        for message in check.messages:
-            targets.setdefault(self._target(check.role, message), []).append(message)
-        text = messages.final_check(rows=list(targets.items()), command=self._book.ledger.command)
+        rows = list(view.checked(self._book.state, check.number).items())
+        text = messages.final_check(rows=rows, command=self._book.ledger.command)
         return Job(self._next("final"), "final_check", check.role, text, messages.final_check_mark(), decision=check.number)
 
     def recovery(self, recovery: d.RecoveryDelivered) -> Job:
@@ -134,10 +132,6 @@ class Scribe:
         """A journal time as a person's local time with its offset."""
         moment = datetime.fromtimestamp(self._wall_of(at)).astimezone()
         return moment.strftime("%Y-%m-%d %H:%M:%S %z")
-
-    def _target(self, role: str, message: str) -> str:
-        relay = self._book.ledger.relays.get(message)
-        return relay.sender if relay is not None else message.removeprefix(f"recovery-{role}-").rpartition("-")[0]
 
     def _next(self, kind: str) -> str:
         return f"{kind}-{self._book.ledger.injected + 1}"

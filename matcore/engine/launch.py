@@ -122,7 +122,8 @@ def _prepare(ledger: Ledger, config: SessionConfig, goal: str | None) -> None:
         others = [other for other in config.roles if other != name]
         text = prompts.render(
             role.prompt,
-            {
+            workdir=Path(ledger.workdir),
+            variables={
                 "role": name,
                 "peer": others[0] if others else name,
                 "peers": ", ".join(others),
@@ -130,12 +131,11 @@ def _prepare(ledger: Ledger, config: SessionConfig, goal: str | None) -> None:
                 "goal": goal or config.goal or "",
                 "send_relay": ledger.command,
             },
-            prompts.folders(Path(ledger.workdir)),
         )
         replace(places.prompts / f"{name}.md", text.encode())
 
 
-def _record(ledger: Ledger, seats: Mapping[str, Mapping[str, object]], goal: str | None) -> dict[str, Any]:
+def record_of(ledger: Ledger, seats: Mapping[str, Mapping[str, object]], goal: str | None) -> dict[str, Any]:
     recovery = ledger.config.get("recovery") or {}
     policy = {key: recovery[key] for key in ("window", "gate_settle", "progress_deadline") if recovery.get(key) is not None}
     return {

@@ -29,6 +29,7 @@ from matcore.engine.effects import Effects
 from matcore.engine.events import Ended, Event, JobEnded, NoticeTold, Polled, Restarted, SpoolTouched, Stop
 from matcore.engine.intake import Unfit
 from matcore.engine.journal import Journal, JournalFull
+from matcore.engine.permitted import permitted
 from matcore.engine.poller import Poller
 from matcore.engine.registry import Registry
 from matcore.engine.session import Session
@@ -193,6 +194,9 @@ class Supervisor:
 
     def _take(self, record: Mapping[str, Any]) -> None:
         """A record of the user's spool: a request about a whole session, or something that is said in one."""
+        reason = permitted(record, None)
+        if reason is not None:
+            raise Unfit(reason)
         name = str(record.get("session"))
         if record.get("request") == "up":
             self._up(name, record)

@@ -22,7 +22,9 @@ from matcore.engine.supervisor import Supervisor
 from matcore.places import SessionPlaces, StatePlaces
 from tests.fakes import FakeDriver, FakeDrivers, FakeSeat
 
-TICK_S = 1.0
+LEAST_STEP_S = 0.001
+LONGEST_STEP_S = 60.0
+"""The loop must turn once in each window, or it stood still."""
 
 
 class InlineEffects(Effects):
@@ -32,9 +34,12 @@ class InlineEffects(Effects):
         super().__init__(put)
         self.told = told
         self.channel_works = True
+        self.drops = False
+        """Effects never end, as when the supervisor is killed before they do."""
 
     def run(self, session: Session, role: str, work: Work) -> None:
-        work()
+        if not self.drops:
+            work()
 
     def notify(self, key: str, title: str, text: str, session: Session, told: Callable[[Told], None]) -> None:
         if self.channel_works:
@@ -107,20 +112,19 @@ class World:
     def settle(self) -> None:
         """Let the loop take in all that is there, until nothing more comes of it."""
         self._sweep()
-        self._look()
         for _ in range(50):
+            self._look()
             self.supervisor.turn(0)
-            if self.supervisor.queue.empty():
+            if self.supervisor.queue.empty() and not self.driver.has_news:
                 return
         raise AssertionError("the loop does not come to rest")
 
     def advance(self, seconds: float) -> None:
-        """Time passes, in steps of a tick of the poller."""
-        left = seconds
-        while left > 0:
-            step = min(TICK_S, left)
-            self.clock.advance(step)
-            left -= step
+        """Time passes: from one moment at which somebody wants to act to the next."""
+        end_s = self.clock.boot_s() + seconds
+        while (left := end_s - self.clock.boot_s()) > 0:
+            due = min((w.session.due_in_s() for w in self.supervisor.watched.values() if not w.fault), default=left)
+            self.clock.advance(min(left, max(due, LEAST_STEP_S), LONGEST_STEP_S))
             self.settle()
 
     def restart(self, *, clean: bool = False) -> None:
