@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import uuid
 from pathlib import Path
@@ -30,14 +29,22 @@ def test_waiting_in_vain_names_what_was_missing() -> None:
 def test_a_process_that_a_run_left_is_found_and_ended(trace: str, tmp_path: Path) -> None:
     """Neither a new parent nor an empty environment hides what a run started."""
     mark = uuid.uuid4().hex
-    argv = ["setsid", shutil.which("sleep") or "sleep", "60"]
     marked = trace == "environment"
-    with subprocess.Popen(argv, cwd="/" if marked else tmp_path, env={leftovers.MARK: mark} if marked else {}) as stray:
-        folders = [tmp_path / "elsewhere" if marked else tmp_path]
-        wait_for(lambda: leftovers.of_run(mark, folders), what="the stray process")
-        assert [f"pid {stray.pid}:" in line for line in leftovers.after_grace(mark, folders, grace_s=0)] == [True]
-        assert stray.wait(timeout=10) != 0
-    assert leftovers.after_grace(mark, folders, grace_s=0) == []
+    env = {"PATH": os.environ["PATH"]} | ({leftovers.MARK: mark} if marked else {})
+    folders = [tmp_path / "elsewhere" if marked else tmp_path]
+    daemon = ["sh", "-c", "setsid sleep 60 >/dev/null 2>&1 & echo $!"]
+    said = subprocess.run(daemon, cwd="/" if marked else tmp_path, env=env, check=True, capture_output=True, text=True)
+    wait_for(lambda: leftovers.of_run(mark, folders, children=False), what="the stray process")
+    found = leftovers.after_grace(mark, folders, grace_s=0, children=False)
+    assert [f"pid {said.stdout.strip()}:" in line for line in found] == [True]
+    wait_for(lambda: not leftovers.of_run(mark, folders, children=False), what="the end of the stray process")
+
+
+def test_a_child_that_nobody_waited_for_is_found() -> None:
+    """A direct child needs no trace at all."""
+    with subprocess.Popen(["sleep", "60"], env={}, cwd="/") as child:
+        assert child.pid in {process.pid for process in leftovers.of_run("no mark", [])}
+        child.kill()
 
 
 def test_a_bare_tmux_can_not_reach_the_users_server() -> None:
