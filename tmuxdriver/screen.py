@@ -240,7 +240,8 @@ def _dialog_kind(look: _Look) -> str | None:
     if framed:
         return None
     menu = pattern(look.profile.menu)
-    number = next((n for n in reversed(look.rows.filled()[-12:]) if menu.search(look.rows.text[n])), None)
+    lowest = look.rows.filled(look.field.first if look.field else 0)[-12:]
+    number = next((n for n in reversed(lowest) if menu.search(look.rows.text[n])), None)
     return "other" if number is not None and _goes_on(look.rows, number) else None
 
 
