@@ -114,13 +114,13 @@ class Lab:
         return [*self.prefix, *map(str, argv)]
 
     def run(
-        self, argv: Sequence[str | Path], *, timeout_s: float = 30.0, **more: str
+        self, argv: Sequence[str | Path], *, env: Mapping[str, str] | None = None, timeout_s: float = 60.0
     ) -> subprocess.CompletedProcess[str]:
-        """Run a command to its end in `work`, with nothing on stdin."""
+        """Run a command to its end in `work`, with nothing on stdin. `env` is added to the lab's."""
         return subprocess.run(
             self.inside(argv),
             cwd=self.work,
-            env=self.env(**more),
+            env=self.env(**(env or {})),
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
@@ -148,9 +148,11 @@ class Lab:
         configure_pi(self.home, model.port)
         return model
 
-    def terminal(self, argv: Sequence[str | Path], *, size: tuple[int, int] = (120, 40), **more: str) -> Terminal:
+    def terminal(
+        self, argv: Sequence[str | Path], *, env: Mapping[str, str] | None = None, size: tuple[int, int] = (120, 40)
+    ) -> Terminal:
         """Start `argv` in a pane of a tmux server of its own."""
-        terminal = Terminal(self.root / "tmux", self.prefix, self.env(**more))
+        terminal = Terminal(self.root / "tmux", self.prefix, self.env(**(env or {})))
         self.ends.callback(terminal.stop)
         terminal.start(list(map(str, argv)), self.work, size)
         return terminal

@@ -41,7 +41,7 @@ class Terminal:
     def tmux(self, *args: str, stdin: str | None = None) -> str:
         argv = [*self.prefix, "tmux", "-u", "-S", str(self.socket), *args]
         done = subprocess.run(
-            argv, input=stdin, env=dict(self.env), capture_output=True, encoding="utf-8", errors="replace", timeout=10
+            argv, input=stdin, env=dict(self.env), capture_output=True, encoding="utf-8", errors="replace", timeout=30
         )
         assert done.returncode == 0, f"{argv}: {done.stderr}"
         return done.stdout
@@ -82,7 +82,7 @@ class Terminal:
     def resize(self, width: int, height: int) -> None:
         self.tmux("resize-window", "-t", "=lab:", "-x", str(width), "-y", str(height))
 
-    def wait_for(self, pattern: str, timeout_s: float = 20.0) -> str:
+    def wait_for(self, pattern: str, timeout_s: float = 60.0) -> str:
         """The screen as soon as `pattern` is found on it."""
 
         def found() -> str | None:
@@ -91,7 +91,7 @@ class Terminal:
 
         return wait_for(found, timeout_s, f"{pattern!r} on the screen") or ""
 
-    def wait_until_gone(self, pattern: str, timeout_s: float = 20.0) -> str:
+    def wait_until_gone(self, pattern: str, timeout_s: float = 60.0) -> str:
         def gone() -> str | None:
             screen = self.screen()
             return None if re.search(pattern, screen, re.MULTILINE) else screen
@@ -101,4 +101,4 @@ class Terminal:
     def stop(self) -> None:
         """End the server, and with it what runs in the pane. Fine when there is none."""
         argv = [*self.prefix, "tmux", "-S", str(self.socket), "kill-server"]
-        subprocess.run(argv, env=dict(self.env), capture_output=True, timeout=10, check=False)
+        subprocess.run(argv, env=dict(self.env), capture_output=True, timeout=30, check=False)
