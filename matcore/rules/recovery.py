@@ -31,7 +31,7 @@ def fresh(work: Work, role: str) -> None:
     for marker in work.markers:
         if marker.role == role and not marker.taken:
             number = work.decide(RecoveryDelivered, message=marker.id, role=role, target=marker.target)
-            _put(work, marker, replace(marker, taken=number))
+            _put(work, marker, replace(marker, taken=number, taken_us=work.now_us))
             gates.injected(work, role)
             return
 
@@ -71,7 +71,7 @@ def _mark(work: Work, marker: Marker) -> None:
 
 def _arrived(work: Work, marker: Marker) -> None:
     work.markers = tuple(each for each in work.markers if each is not marker)
-    wakes.was_injected(work, marker.role, work.now_us)
+    wakes.was_injected(work, marker.role, marker.taken_us)
     row = Row(marker.id, marker.role, marker.target, marker.seq, RowStatus.AWAITING_CHECK, work.now_us)
     wakes.open_row(work, row)
 
@@ -81,7 +81,7 @@ def _waits_again(work: Work, marker: Marker) -> None:
     if newer:
         work.markers = tuple(each for each in work.markers if each is not marker)
     else:
-        _put(work, marker, replace(marker, taken=0))
+        _put(work, marker, replace(marker, taken=0, taken_us=0))
     wakes.not_injected(work, marker.role)
 
 

@@ -93,6 +93,7 @@ class Marker:
     target: str
     seq: int
     taken: int = 0
+    taken_us: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -161,7 +161,7 @@ def check_ended(work: Work, decision: int, *, ok: bool) -> bool:
     role = rows[0].role
     if ok:
         work.rows = tuple(replace(row, check=0) if row.check == decision else row for row in work.rows)
-        was_injected(work, role, rows[0].checked_us or 0)
+        was_injected(work, role, rows[0].checked_us or work.now_us)
     else:
         _sweep(work, lambda row: row.check == decision, Event.NOT_CHECKED)
         not_injected(work, role)
@@ -173,7 +173,7 @@ def was_injected(work: Work, role: str, sent_us: int) -> None:
     seat = work.role(role)
     gate = gates.find(work, gates.named(gates.INJECTED, role))
     holds = gate is not None and gate.active(work.now_us)
-    late = work.now_us > sent_us + INJECTED_US and seat is not None and (seat.busied_us or 0) < sent_us
+    late = work.now_us > sent_us + INJECTED_US and seat is not None and (seat.busied_us is None or seat.busied_us < sent_us)
     if holds or late:
         gates.injected(work, role)
 

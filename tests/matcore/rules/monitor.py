@@ -1,0 +1,306 @@
+"""The lines of "What must never happen" (ladder.md) as one watcher beside the core, with a bookkeeping of its own.
+
+It sees facts and decisions, and of the state only which gates hold and whether the ladder is due under them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from matcore.rules import decisions as d
+from matcore.rules import facts as f
+from matcore.rules import session, view
+from matcore.rules.state import State
+
+LADDER = (d.EpisodeOpened, d.Nudge, d.RungSkipped, d.LadderDeferred, d.GateEscalated, d.ProgressOverdue)
+INJECTED_S = 60
+SLACK_S = 0.001
+
+
+@dataclass
+class Debt:
+    to: str
+    delivered: bool = False
+
+
+@dataclass
+class Monitor:
+    window: float
+    deadline: float
+    roles: dict[str, str] = field(default_factory=dict)
+    since: dict[str, float] = field(default_factory=dict)
+    now: float = 0
+    number: int = 0
+    cycle: str | None = None
+    watched: bool = True
+    opened: set[str] = field(default_factory=set)
+    closed: set[str] = field(default_factory=set)
+    checked: set[str] = field(default_factory=set)
+    recovered: set[str] = field(default_factory=set)
+    relays: dict[str, tuple[str, str, str]] = field(default_factory=dict)
+    arrived: set[str] = field(default_factory=set)
+    debts: dict[str, Debt] = field(default_factory=dict)
+    on_its_way: dict[str, float] = field(default_factory=dict)
+    effects: dict[int, d.Decision] = field(default_factory=dict)
+    episode: int | None = None
+    rung: int = 0
+    told_by_rung: bool = False
+    rewound: set[int] = field(default_factory=set)
+    escalated: set[tuple[str, float]] = field(default_factory=set)
+    overdue: bool = False
+    # the bound on silence
+    failed: bool = False
+    told: bool = False
+    gate_free: float = 0
+    after_first: float | None = None
+    stretch: float = 0
+    gate_sums: dict[tuple[str, float], float] = field(default_factory=dict)
+
+    def sees(self, before: State, fact: f.Fact, after: State, decided: tuple[d.Decision, ...]) -> None:
+        self._time(before, max(fact.at, self.now))
+        self._fact(before, fact)
+        for decision in decided:
+            self.number += 1
+            assert decision.number == self.number, "decisions are numbered one by one"
+            assert decision.at == self.now, "a decision has the time of its fact"
+            if isinstance(decision, LADDER):
+                assert isinstance(fact, f.ClockReached), "the ladder decides only when the clock says so"
+            self._decision(decision, after)
+        owed = {relay.id for relay in after.relays if relay.owed}
+        assert owed == set(self.debts), "debts are cleared by the holder's handoff or a boundary, by nothing else"
+        if isinstance(fact, f.ClockReached) and not decided:
+            moment = session.next_deadline(after)
+            assert moment is None or moment > self.now, "a clock that led to nothing is not asked for again"
+
+    # -- time ---------------------------------------------------------------------------------------------------------
+
+    def _time(self, before: State, to: float) -> None:
+        """Between two facts nothing changes but what the state says of the gates; the clock was fed at each change."""
+        passed = to - self.now
+        if passed > 0 and self.cycle is not None and self.watched:
+            gates = view.active_gates(before, self.now)
+            quiet = all(self._settled(role) for role in self.roles)
+            if quiet and not gates and view.episode(before) is None or (quiet and not gates and self._climbs(before)):
+                self.gate_free += passed
+                if self.after_first is not None:
+                    self.after_first += passed
+            elif self.episode is None and not quiet:
+                self.gate_free = 0
+            self._silence()
+            if before.due:
+                for gate in gates:
+                    if not gate.trusted:
+                        hold = (gate.name, gate.since)
+                        total = self.gate_sums[hold] = self.gate_sums.get(hold, 0) + passed
+                        assert total <= 3 * self.window + SLACK_S or gate.escalated, f"{gate.name} is never told"
+        if passed > 0 and self.cycle is not None:
+            paused = any(gate.name == "paused" and gate.trusted for gate in view.active_gates(before, self.now))
+            self.stretch += 0 if paused else passed
+            if self.watched and self.deadline:
+                waits = view.episode(before) is not None and view.episode(before).awaits is not None  # type: ignore[union-attr]
+                allowed = self.deadline + SLACK_S + (INJECTED_S if waits else 0)
+                assert self.stretch <= allowed or self.told, "a cycle without progress, and nobody was told"
+        self.now = to
+
+    def _climbs(self, before: State) -> bool:
+        episode = view.episode(before)
+        return episode is not None and episode.awaits is None and episode.rung < 3
+
+    def _silence(self) -> None:
+        if self.failed or self.told:
+            return
+        assert self.gate_free <= 3 * self.window + SLACK_S, "three windows of quiet, and nobody was told"
+        assert self.after_first is None or self.after_first <= 2 * self.window + SLACK_S, "two windows after rung 1"
+
+    def _settled(self, role: str) -> bool:
+        status = self.roles[role]
+        return status in ("idle", "gone") or (
+            status == "unknown" and self.now - self.since[role] >= self.window - SLACK_S
+        )
+
+    # -- facts --------------------------------------------------------------------------------------------------------
+
+    def _fact(self, before: State, fact: f.Fact) -> None:
+        match fact:
+            case f.SessionConfigured():
+                for role in fact.roles:
+                    self._status(role, "unknown")
+            case f.RoleBusy() | f.RoleIdle() | f.RoleGone() | f.RoleUnknown():
+                if fact.role in self.roles:
+                    status = type(fact).__name__.removeprefix("Role").lower()
+                    self._status(fact.role, status)
+                    if status == "busy":
+                        self.on_its_way.pop(fact.role, None)
+            case f.CycleOpened():
+                self._boundary()
+                self.cycle = fact.cycle
+            case f.CycleCompleted() | f.CycleBlocked():
+                if fact.cycle == self.cycle and (fact.by == f.HUMAN or fact.by in self.roles):
+                    self._boundary()
+                    self.cycle = None
+            case f.RelaySent():
+                self._sent(fact)
+            case f.RelayDelivered():
+                self._delivered(fact.id)
+            case f.HumanResumed():
+                self._human()
+            case f.HumanActed():
+                if fact.role is None or fact.role in self.roles:
+                    self._human()
+            case f.QuestionAnswered():
+                if any(question.id == fact.question for question in before.questions):
+                    self._human()
+            case f.WatchStopped():
+                self.watched = False
+            case f.WatchResumed():
+                if not self.watched:
+                    self.watched = True
+                    self.stretch -= fact.slept or 0
+                    for role in self.roles:
+                        self._status(role, "unknown", anew=True)
+            case f.EffectEnded():
+                self._outcome(before, fact)
+            case _:
+                pass
+
+    def _status(self, role: str, status: str, *, anew: bool = False) -> None:
+        if anew or self.roles.get(role) != status:
+            self.since[role] = self.now
+        self.roles[role] = status
+        if self.episode is None and not self._settled(role):
+            self.gate_free = 0
+
+    def _sent(self, fact: f.RelaySent) -> None:
+        seats = fact.to in self.roles and (fact.sender in self.roles or fact.sender == f.HUMAN)
+        if fact.id in self.relays or not seats or fact.sender == fact.to:
+            return
+        self.relays[fact.id] = (fact.sender, fact.to, fact.kind)
+        if fact.sender == f.HUMAN:
+            self._human()
+        elif fact.kind is f.Kind.REQUEST:
+            self._progress()
+            self.debts = {
+                relay: debt for relay, debt in self.debts.items() if debt.to != fact.sender or not debt.delivered
+            }
+            self.debts[fact.id] = Debt(fact.to)
+
+    def _delivered(self, relay: str) -> None:
+        if relay in self.relays:
+            self.arrived.add(relay)
+            if relay in self.debts:
+                self.debts[relay].delivered = True
+
+    def _outcome(self, before: State, fact: f.EffectEnded) -> None:
+        decision = self.effects.pop(fact.decision, None)
+        if decision is None:
+            return
+        counts = before.episode is not None and before.episode.flight is not None
+        current = counts and before.episode.flight.decision == fact.decision and not before.episode.flight.disowned  # type: ignore[union-attr]
+        if not fact.ok:
+            self.failed = True
+            if isinstance(decision, d.FinalCheck | d.RecoveryDelivered):
+                self.on_its_way.pop(decision.role, None)
+            return
+        if isinstance(decision, d.Nudge):
+            if decision.redelivers:
+                self._delivered(decision.redelivers)
+            if current:
+                self.rung = decision.rung
+                self._counted()
+        late_telling = any(late.decision == fact.decision for late in before.late)
+        if isinstance(decision, d.Notify) and decision.kind is d.NotifyKind.IDLE_RECOVERY and (current or late_telling):
+            assert not self.told_by_rung, "two rung-3 notifies in one episode without a human act between them"
+            self.told_by_rung = self.told = True
+            self.rung = 3
+            self._counted()
+
+    def _counted(self) -> None:
+        self.gate_sums.clear()
+        self.gate_free = min(self.gate_free, self.rung * self.window)
+        if self.rung == 1:
+            self.after_first = 0
+
+    def _progress(self) -> None:
+        self.episode = None
+        self._stretch()
+
+    def _boundary(self) -> None:
+        self._progress()
+        self.debts = {}
+
+    def _human(self) -> None:
+        self.rewound = set(self.effects)
+        self._stretch()
+
+    def _stretch(self) -> None:
+        self.rung = 0
+        self.told_by_rung = self.told = self.overdue = self.failed = False
+        self.gate_free = self.stretch = 0
+        self.after_first = None
+        self.gate_sums.clear()
+        self.escalated.clear()
+
+    # -- decisions ----------------------------------------------------------------------------------------------------
+
+    def _decision(self, decision: d.Decision, after: State) -> None:
+        if type(decision) in d.AWAITED:
+            self.effects[decision.number] = decision
+        match decision:
+            case d.EpisodeOpened():
+                assert self.episode is None, "one episode at a time"
+                self.episode = decision.episode
+            case d.EpisodeClosed():
+                pass
+            case d.RungSkipped():
+                assert self.roles[decision.role] == "gone"
+                self.rung = decision.rung
+                if decision.rung == 1:
+                    self.after_first = 0
+            case d.Nudge():
+                self._nudge(decision)
+            case d.Notify():
+                if decision.kind is d.NotifyKind.IDLE_RECOVERY:
+                    assert not self.told_by_rung, "rung 3 has told already"
+                    assert self.rung == 2
+                if decision.action and decision.kind is not d.NotifyKind.QUESTION:
+                    self.told = True if decision.kind is not d.NotifyKind.IDLE_RECOVERY else self.told
+            case d.ProgressOverdue():
+                assert not self.overdue, "overdue once in a stretch"
+                assert not self.told_by_rung, "rung 3 has told already"
+                self.overdue = True
+            case d.GateEscalated():
+                hold = next(gate for gate in view.active_gates(after, self.now) if gate.name == decision.gate)
+                assert not hold.trusted, "a gate that names its end is trusted"
+                assert (hold.name, hold.since) not in self.escalated, "a hold is told once"
+                self.escalated.add((hold.name, hold.since))
+            case d.WakeOpened():
+                assert decision.message not in self.opened, "a wake opens once"
+                self.opened.add(decision.message)
+            case d.WakeClosed():
+                assert decision.message in self.opened
+                assert decision.message not in self.closed, "a wake ends once"
+                self.closed.add(decision.message)
+            case d.FinalCheck():
+                for message in decision.messages:
+                    assert message not in self.checked, "one final check for each row"
+                    assert message in self.opened - self.closed
+                    self.checked.add(message)
+                self.on_its_way[decision.role] = self.now
+            case d.RecoveryDelivered():
+                self.on_its_way[decision.role] = self.now
+            case d.RecoveryMarked():
+                assert decision.message not in self.recovered, "an id is marked once"
+                self.recovered.add(decision.message)
+            case _:
+                pass
+
+    def _nudge(self, nudge: d.Nudge) -> None:
+        assert set(self.roles.values()) <= {"idle", "gone"}, "no nudge while a role is busy or unknown"
+        assert self.roles[nudge.role] == "idle", "no nudge to a role that is gone"
+        assert not self.told_by_rung, "no nudge after rung 3 without a human act"
+        assert nudge.rung == self.rung + 1
+        for role, when in self.on_its_way.items():
+            assert role != nudge.role or self.now - when >= INJECTED_S, "no second text into one turn"
+        if nudge.redelivers is not None:
+            assert self.debts[nudge.redelivers].to == nudge.role
+            assert nudge.redelivers == next(iter(self.debts)), "the oldest debt"
