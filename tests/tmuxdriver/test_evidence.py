@@ -1,0 +1,255 @@
+"""What is held to be true of a seat: busy at once, idle only when proven, and each claim with its evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from matcore.engine.driver import Sighting
+from tmuxdriver.evidence import Evidence, Submission
+from tmuxdriver.screen import ComposerState, Screen, State
+
+
+def screen(
+    state: State, composer: ComposerState = "empty", *, dialog: str | None = None, notes: tuple[str, ...] = ()
+) -> Screen:
+    return Screen(state, dialog, composer, notes, "screen: test", detail="■ it broke" if notes else None)
+
+
+IDLE, BUSY, TORN = screen("idle"), screen("busy"), screen("unknown", "absent")
+PERMISSION = screen("dialog", "absent", dialog="permission")
+
+
+def said(sightings: Sequence[Sighting]) -> list[str]:
+    return [
+        " ".join([s.name, *(str(s.fields[k]) for k in ("gate", "outcome", "started") if k in s.fields)])
+        for s in sightings
+    ]
+
+
+@pytest.fixture
+def seat() -> Evidence:
+    """A seat of which nothing is known yet."""
+    return Evidence("duo", "dev")
+
+
+def made_idle(seat: Evidence, now: float = 0.0) -> None:
+    seat.looked(now, IDLE, "i")
+    seat.looked(now + 2, IDLE, "i")
+    assert seat.status == "idle"
+
+
+def test_idle_needs_two_looks_and_two_seconds_without_a_change(seat: Evidence) -> None:
+    """One look is no proof, nor are many within two seconds, nor a screen that goes on changing."""
+    assert said(seat.looked(0, IDLE, "a")) == []
+    assert said(seat.looked(1.5, IDLE, "a")) == []
+    assert said(seat.looked(2.5, IDLE, "b")) == []
+    assert said(seat.looked(4.0, IDLE, "b")) == []
+    assert said(seat.looked(4.5, IDLE, "b")) == ["role.idle"]
+    assert said(seat.looked(9, IDLE, "c")) == []
+
+
+def test_busy_is_believed_at_once_and_a_flicker_ends_no_turn(seat: Evidence) -> None:
+    """200 ms without a mark between two tool calls are no idle."""
+    made_idle(seat)
+    assert said(seat.looked(3, BUSY, "b")) == ["role.busy"]
+    assert said(seat.looked(4, IDLE, "i")) == []
+    assert said(seat.looked(5, BUSY, "b")) == []
+    assert said(seat.looked(6, IDLE, "i")) == []
+    assert said(seat.looked(8, IDLE, "i")) == ["turn.ended ok 3", "role.idle"]
+
+
+def test_a_turn_that_was_running_when_we_came_has_no_known_start(seat: Evidence) -> None:
+    """Nobody saw it begin, so its end speaks for all that was delivered before."""
+    seat.looked(0, BUSY, "b")
+    seat.looked(1, IDLE, "i")
+    assert said(seat.looked(3, IDLE, "i")) == ["turn.ended ok", "role.idle"]
+
+
+def test_an_error_on_the_screen_is_the_turns_outcome(seat: Evidence) -> None:
+    """A turn that ends in an error says which."""
+    made_idle(seat)
+    seat.looked(3, BUSY, "b")
+    failed = screen("idle", notes=("error",))
+    seat.looked(4, failed, "e")
+    ended = seat.looked(6, failed, "e")
+    assert said(ended) == ["turn.ended error 3", "role.idle"]
+    assert ended[0].fields["detail"] == "■ it broke"
+
+
+def test_a_torn_screen_takes_no_state_away_but_a_lasting_one_does(seat: Evidence) -> None:
+    """What can't be made out for two seconds is unknown, never idle."""
+    made_idle(seat)
+    assert said(seat.looked(3, TORN, "?")) == []
+    assert said(seat.looked(5, TORN, "?")) == ["role.unknown"]
+
+
+def test_our_submission_counts_as_busy_seen(seat: Evidence) -> None:
+    """A turn may be shorter than a look: it ends all the same, and began after our Enter."""
+    made_idle(seat)
+    text = Submission("[relay r-1] hi", 10.0)
+    seat.entering(text)
+    assert said(seat.submitted(text)) == ["role.busy"]
+    assert said(seat.looked(10.5, IDLE, "x")) == []
+    assert said(seat.looked(12.5, IDLE, "x")) == ["turn.ended ok 10.0", "role.idle"]
+
+
+def test_a_hook_ends_a_turn_at_once(seat: Evidence) -> None:
+    """No two seconds when the program itself says so; the turn's start is the one that it told."""
+    made_idle(seat)
+    text = Submission("[relay r-1] hi", 10.0)
+    seat.entering(text)
+    assert said(seat.heard("prompt-submitted", 10.1, {"prompt": "[relay r-1] hi"})) == ["role.busy"]
+    assert seat.confirmed_s == 10.1
+    assert seat.submitted(text) == []
+    assert said(seat.heard("turn-ended", 11, {"outcome": "done", "turn_started_boot_s": 10.2})) == [
+        "turn.ended ok 10.2",
+        "role.idle",
+    ]
+
+
+def test_a_turn_that_ended_before_the_evidence_was_in_is_not_opened_again(seat: Evidence) -> None:
+    """Hooks of a quick turn may be heard before we know that our Enter worked."""
+    made_idle(seat)
+    text = Submission("[relay r-1] hi", 10.0)
+    seat.entering(text)
+    seat.heard("prompt-submitted", 10.1, {"prompt": "[relay r-1] hi"})
+    seat.heard("turn-ended", 10.2, {})
+    assert seat.submitted(text) == []
+    assert seat.status == "idle"
+
+
+def test_the_late_end_of_an_earlier_turn_does_not_end_ours(seat: Evidence) -> None:
+    """It is told with its own start, and the role stays busy with our text."""
+    made_idle(seat)
+    text = Submission("[relay r-1] hi", 10.0)
+    seat.entering(text)
+    seat.submitted(text)
+    assert said(seat.heard("turn-ended", 9.0, {"turn_started_boot_s": 5.0})) == ["turn.ended ok 5.0"]
+    assert seat.status == "busy"
+
+
+def test_while_hooks_live_the_screen_ends_no_turn(seat: Evidence) -> None:
+    """A program may look idle in the middle of its turn."""
+    made_idle(seat)
+    seat.heard("turn-started", 3, {})
+    assert said(seat.looked(4, IDLE, "i")) == []
+    assert said(seat.looked(30, IDLE, "i")) == []
+    assert seat.status == "busy"
+
+
+def test_a_hook_channel_that_forgot_is_overruled_after_a_minute(seat: Evidence) -> None:
+    """Programs fire no hook after Esc: parked at an empty composer for 60 s, the turn is over, for every user of it."""
+    made_idle(seat)
+    seat.heard("turn-started", 3, {})
+    seat.looked(4, IDLE, "i2")
+    assert seat.looked(63.9, IDLE, "i2") == []
+    ended = seat.looked(64, IDLE, "i2")
+    assert said(ended) == ["turn.ended ok 3", "role.idle"]
+    assert "no hook" in ended[0].evidence
+    assert seat.hook_says is None
+
+
+def test_a_person_at_the_composer_does_not_let_the_minute_pass(seat: Evidence) -> None:
+    """A draft is no empty composer; a screen that changes is not parked."""
+    made_idle(seat)
+    seat.heard("turn-started", 3, {})
+    for now in range(4, 200):
+        picture = "draft" if now > 100 else f"i{now // 30}"
+        seat.looked(now, screen("idle", "draft" if now > 100 else "empty"), picture)
+    assert seat.status == "busy"
+
+
+def test_a_screen_that_lags_behind_the_hook_starts_no_turn(seat: Evidence) -> None:
+    """The busy mark of the turn that has just ended is gone a moment later; one that stays is a new turn."""
+    made_idle(seat)
+    seat.heard("turn-started", 3, {})
+    seat.heard("turn-ended", 5, {})
+    assert seat.looked(5.1, BUSY, "b") == []
+    assert seat.looked(6, BUSY, "b") == []
+    assert said(seat.looked(7.2, BUSY, "b")) == ["role.busy"]
+
+
+def test_a_prompt_that_is_not_ours_is_a_person(seat: Evidence) -> None:
+    """Ours are known by their text or digest, whoever else types is human."""
+    seat.entering(Submission("[relay r-1] hi\nthere", 1.0))
+    assert said(seat.heard("prompt-submitted", 2, {"prompt": "do it"})) == ["human.acted", "role.busy"]
+    assert said(seat.heard("prompt-submitted", 3, {"prompt": "[relay r-1] hi"})) == []
+
+
+def test_a_permission_dialog_that_stands_becomes_a_question(seat: Evidence) -> None:
+    """Gate at once, question after 30 s in its place, answered when it is gone; the role is unknown meanwhile."""
+    made_idle(seat)
+    seat.looked(3, BUSY, "b")
+    assert said(seat.looked(4, PERMISSION, "d")) == ["gate.raised dialog", "role.unknown"]
+    assert said(seat.looked(33.9, PERMISSION, "d")) == []
+    asked = seat.looked(34, PERMISSION, "d")
+    assert said(asked) == ["question.asked", "gate.cleared dialog"]
+    assert said(seat.looked(100, PERMISSION, "d")) == []
+    answered = seat.looked(101, BUSY, "b")
+    assert said(answered) == ["question.answered", "role.busy"]
+    assert answered[0].fields["question"] == asked[0].fields["question"]
+
+
+def test_two_dialogs_are_two_questions(seat: Evidence) -> None:
+    """The second one's question has a name of its own."""
+    seat.looked(0, PERMISSION, "d")
+    first = seat.looked(30, PERMISSION, "d")[0].fields["question"]
+    seat.looked(31, BUSY, "b")
+    seat.looked(32, PERMISSION, "d")
+    second = seat.looked(62, PERMISSION, "d")[0].fields["question"]
+    assert first != second
+
+
+def test_other_dialogs_stay_a_gate(seat: Evidence) -> None:
+    """A trust or login dialog is never put as a question that an answer could settle."""
+    trust = screen("dialog", "absent", dialog="trust")
+    assert said(seat.looked(0, trust, "d")) == ["gate.raised dialog"]
+    assert seat.looked(100, trust, "d") == []
+    assert said(seat.looked(101, IDLE, "i")) == ["gate.cleared dialog"]
+
+
+def test_a_hook_may_tell_of_the_question_before_the_screen_shows_it(seat: Evidence) -> None:
+    """The gate stands from the hook on, and a screen that lags does not clear it."""
+    made_idle(seat)
+    seat.heard("turn-started", 3, {})
+    assert said(seat.heard("permission-asked", 4, {})) == ["gate.raised dialog", "role.unknown"]
+    assert said(seat.looked(4.5, BUSY, "b")) == ["role.busy"]
+    assert "dialog" in seat.gates
+    assert said(seat.looked(5, PERMISSION, "d")) == ["role.unknown"]
+    assert said(seat.heard("turn-ended", 9, {})) == ["turn.ended ok 3", "role.idle"]
+    assert said(seat.looked(9.5, IDLE, "i")) == ["gate.cleared dialog"]
+
+
+def test_a_draft_is_the_gate_human_typing(seat: Evidence) -> None:
+    """Raised with the draft, cleared with it, once each."""
+    assert said(seat.looked(0, screen("idle", "draft"), "d")) == ["gate.raised human-typing"]
+    assert said(seat.looked(1, screen("idle", "draft"), "dr")) == []
+    assert said(seat.looked(2, screen("idle", "ghost"), "g")) == ["gate.cleared human-typing"]
+
+
+def test_an_exhausted_context_is_told_before_its_turn_ends(seat: Evidence) -> None:
+    """The rows of that role end for that reason, not as failures."""
+    made_idle(seat)
+    seat.heard("turn-started", 3, {})
+    assert said(seat.heard("turn-ended", 4, {"outcome": "exhausted", "error": "full"})) == [
+        "context.exhausted",
+        "turn.ended error 3",
+        "role.idle",
+    ]
+
+
+def test_hooks_of_an_agent_that_was_replaced_say_nothing() -> None:
+    """A record that waited in the spool is not the new agent's."""
+    seat = Evidence("duo", "dev", alive_since_s=50.0)
+    assert seat.heard("turn-ended", 49, {}) == []
+    assert said(seat.heard("turn-started", 51, {})) == ["role.busy"]
+
+
+def test_gone_clears_what_held_the_role(seat: Evidence) -> None:
+    """A dead agent has no dialog and no draft."""
+    made_idle(seat)
+    seat.looked(3, PERMISSION, "d")
+    assert said(seat.gone("pane is dead")) == ["gate.cleared dialog", "role.gone"]
+    assert seat.gone("pane is dead") == []
