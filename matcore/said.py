@@ -100,6 +100,12 @@ def human_relay(root: str, state_spool: str, session: str, role: str, text: str)
         raise Refused(f"{session} has no role {role!r}: {', '.join(seat.roles)}; nothing sent")
     if not text.strip():
         raise Refused("the message is empty; nothing sent")
+    try:
+        size = len(text.encode())
+    except UnicodeEncodeError:
+        raise Refused("the message is not UTF-8; nothing sent") from None
+    if size > said_file.MAX_BYTES:
+        raise Refused("the message is longer than 1 MiB: write it to a file and name the file; nothing sent")
     draft = said_sent.Draft(session=session, spool=state_spool, sender="human", to=role, text=text, cycle=seat.cycle)
     sent = said_sent.send(root, draft, again=True)
     return sent.message_id, sent.seq

@@ -19,7 +19,7 @@ _FENCE = "---"
 _PAIR = re.compile(r"\A([A-Za-z][\w.-]*)[ \t]*:(?:[ \t]+(.*)|[ \t]*)\Z")
 _DATE = re.compile(r"\A(\d{4})-(\d{2})-(\d{2})(?=\Z|[T ])")
 _DATE_KEY = re.compile(
-    r"\A(?:date|due|deadline|created|updated|started|finished|until|since|(?:.*[-_.])(?:date|on|at))\Z"
+    r"\A(?:(?:.*[-_.])?date|until|since|(?:due|deadline|created|updated|started|finished)(?:[-_.](?:on|at))?)\Z"
 )
 _SEEN = re.compile(r"\A(?:#|r-)?(\d{1,9})\Z")
 _DAYS = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)

@@ -389,6 +389,10 @@ def test_a_human_s_relay_has_a_number_of_the_same_row(scene: Scene, say: Say) ->
         said.human_relay(root, spool, "s1", "nobody", "x")
     with pytest.raises(Refused, match="empty"):
         said.human_relay(root, spool, "s1", "dev", " \n")
+    with pytest.raises(Refused, match="not UTF-8"):
+        said.human_relay(root, spool, "s1", "dev", "half \udcff")
+    with pytest.raises(Refused, match="1 MiB"):
+        said.human_relay(root, spool, "s1", "dev", "x" * (1024 * 1024 + 1))
     with pytest.raises(BadConfig, match="is about 's1'"):
         said.human_relay(root, spool, "s2", "dev", "x")
 

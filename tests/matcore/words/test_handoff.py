@@ -79,6 +79,7 @@ def test_rules_around_prose_are_markdown() -> None:
         ("due: 2025-01-32", "due: 2025-01-32", ("2025-01-32", "as it is")),
         ("due: 0000-01-01", "due: 0000-01-01", ("0000-01-01", "as it is")),
         ("due: soon", "due: soon", ("soon", "as it is")),
+        ("due_at: later", "due_at: later", ("later", "as it is")),
         ("review-date: tomorrow", "review-date: tomorrow", ("tomorrow", "as it is")),
     ],
 )
@@ -90,7 +91,9 @@ def test_a_date_is_put_right_or_kept(line: str, sent: str, words: tuple[str, ...
     assert all(word in read.warnings[0] for word in words)
 
 
-@pytest.mark.parametrize("line", ["due: 2025-09-30", "due: 2000-02-29", "due:", "note: soon", "version: 2025-09-31b"])
+@pytest.mark.parametrize(
+    "line", ["due: 2025-09-30", "due: 2000-02-29", "due:", "note: soon", "version: 2025-09-31b", "depends-on: 12"]
+)
 def test_what_is_right_is_not_warned_of(line: str) -> None:
     """Real dates, empty ones and values that are no dates pass in silence."""
     assert front("issue: 1", line).warnings == []
