@@ -75,7 +75,7 @@ class Seat:
         return [event for event, _ in self.reports()]
 
     def last(self, event: str) -> dict[str, Any]:
-        return wait_for(lambda: [data for name, data in self.reports() if name == event], 30, event)[-1]
+        return wait_for(lambda: [data for name, data in self.reports() if name == event], PATIENCE_S, event)[-1]
 
 
 @pytest.fixture
