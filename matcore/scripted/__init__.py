@@ -8,6 +8,6 @@ its screen, its title, its hooks and its exit, as with any agent program.
 - `keys`, `editor`, `glyphs`, `rows`, `view`: bytes to keys, keys to a draft, text to rows, state to a frame (all pure)
 - `agent` with `turn`, `dialog`, `acting`, `around`: the program as a state machine that is told the time
 - `shell`, `hooks`, `memory`, `log`: commands, hook commands, the session's file, the log of all that was received
-- `painter`, `terminal`, `loop`: frames to bytes, the tty, the one loop
+- `painter`, `terminal`, `signals`, `loop`: frames to bytes, the tty, signals, the one loop
 - `headless`: one turn without a terminal
 """

@@ -16,6 +16,7 @@ from matcore.scripted.log import Log
 from matcore.scripted.loop import run
 from matcore.scripted.reading import ScriptError, load
 from matcore.scripted.script import Script
+from matcore.scripted.signals import Signals
 from matcore.scripted.terminal import Terminal
 
 VERSION = "1.0"
@@ -57,7 +58,7 @@ def main(argv: list[str] | None = None) -> int:
     if asked.print:
         from matcore.scripted import headless  # not needed before the first paint
 
-        return headless.run(headless.Headless(script, session, around), as_json=asked.json)
+        return headless.run(headless.Headless(script, session, around, Signals()), as_json=asked.json)
     return _in_terminal(script, session, around)
 
 
@@ -65,7 +66,7 @@ def _in_terminal(script: Script, session: memory.Memory, around: Around) -> int:
     if not (os.isatty(0) and os.isatty(1)):
         sys.stderr.write("The scripted agent needs a terminal. Use --print for one turn without it.\n")
         return 2
-    terminal = Terminal()
+    terminal = Terminal(Signals())
     terminal.open()
     agent = Agent(Pane(script, session, around), time.monotonic())
     code = 1

@@ -7,15 +7,17 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import sys
 import time
 from dataclasses import dataclass, field
-from types import FrameType
 
 from matcore.scripted.acting import Acting
 from matcore.scripted.shell import RunningShell
+from matcore.scripted.signals import Signals, Told
 from matcore.scripted.stage import Answer, Choice, Ending, Pause, Playing, Shell, ShellResult, Wait
+
+LONGEST_WAIT_S = 3600.0
+CLOSED_OUTPUT_S = 0.05
 
 
 class Left(Exception):
@@ -32,16 +34,16 @@ class NobodyThere(Exception):
 
 def run(stage: Headless, *, as_json: bool) -> int:
     """0 when the turn was done, else the script's `error_exit`."""
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, stage.told)
-    text = sys.stdin.buffer.read().decode("utf-8", "replace")
-    stage.around.log.write("submitted", text=text, how="headless")
     try:
+        text = stage.read(0)
+        stage.around.log.write("submitted", text=text, how="headless")
         ending = _played(stage, stage.turn(text))
+        code = 0 if ending.outcome == "done" else stage.script.options.error_exit
     except Left as left:
         ending, code = Ending(), left.code
-    else:
-        code = 0 if ending.outcome == "done" else stage.script.options.error_exit
+    except Told:
+        stage.close()
+        return 128 + (stage.signals.ending or 0)
     stage.ended(ending)
     if ending.error is not None:
         stage.say("error", ending.error)
@@ -81,31 +83,55 @@ def _result(stage: Headless, ending: Ending) -> str:
 class Headless(Acting):
     """The stage of one turn that nobody watches."""
 
+    signals: Signals
     answers: list[str] = field(default_factory=list)
     shell: RunningShell | None = None
 
     def waited(self, wait: Wait) -> Answer:
-        """Raises NobodyThere."""
+        """Raises NobodyThere, Told."""
         if isinstance(wait, Pause):
-            time.sleep(wait.seconds)
+            self._sleep(wait.seconds)
             return None
         return self._run(wait.command) if isinstance(wait, Shell) else self._decline(wait.choice)
 
-    def told(self, number: int, _frame: FrameType | None) -> None:
-        """A signal that ends the program: no child is left."""
+    def read(self, fd: int) -> str:
+        """All of it, as UTF-8. Raises Told."""
+        chunks: list[bytes] = []
+        while True:
+            self.signals.check()
+            if self.signals.wait([fd], None):
+                chunks.append(os.read(fd, 65536))
+                if not chunks[-1]:
+                    return b"".join(chunks).decode("utf-8", "replace")
+
+    def close(self) -> None:
+        """Leaves no child."""
         if self.shell is not None:
             self.shell.kill()
         self.around.hooks.close(0.0)
-        os._exit(128 + number)
+
+    def _sleep(self, seconds: float) -> None:
+        end = time.monotonic() + seconds
+        while (left := end - time.monotonic()) > 0:
+            self.signals.check()
+            self.signals.wait([], min(left, LONGEST_WAIT_S))
+        self.signals.check()
 
     def _run(self, command: str) -> ShellResult:
         try:
             self.shell = RunningShell(command)
-            result = self.shell.wait()
         except (OSError, ValueError) as error:
             result = ShellResult(127, str(error))
+        else:
+            result = self._awaited(self.shell)
         self.shell = None
         self.ran(command, result)
+        return result
+
+    def _awaited(self, shell: RunningShell) -> ShellResult:
+        while (result := shell.poll()) is None:
+            self.signals.check()
+            self.signals.wait([] if shell.fd is None else [shell.fd], CLOSED_OUTPUT_S if shell.fd is None else None)
         return result
 
     def _decline(self, choice: Choice) -> int:
@@ -130,5 +156,3 @@ class Headless(Acting):
 
     def hang(self) -> None:
         self.around.log.write("hang")
-        while True:
-            signal.pause()

@@ -2,49 +2,24 @@
 
 from __future__ import annotations
 
-import os
-import select
 import signal
 import time
-from types import FrameType
 
 from matcore.scripted import view
 from matcore.scripted.agent import Agent
 from matcore.scripted.keys import Keys
 from matcore.scripted.painter import Painter
+from matcore.scripted.signals import Signals, Told
 from matcore.scripted.terminal import Closed, Terminal
 
 ESCAPE_S = 0.05
 PASTE_S = 1.0
 
 
-class Told(Exception):
-    """A signal that ends the program, in the midst of a write that may never end."""
-
-
-class Signals:
-    """What signals have said. They are heard between two steps of the loop, so that nothing is left half done."""
-
-    def __init__(self, terminal: Terminal) -> None:
-        self._terminal = terminal
-        self.wake, waker = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
-        self.ending: signal.Signals | None = None
-        signal.set_wakeup_fd(waker, warn_on_full_buffer=False)
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
-        for number in (signal.SIGWINCH, signal.SIGCHLD, signal.SIGHUP, signal.SIGTERM):
-            signal.signal(number, self._heard)
-
-    def _heard(self, number: int, _frame: FrameType | None) -> None:
-        if number in (signal.SIGHUP, signal.SIGTERM):
-            self.ending = signal.Signals(number)
-            if self._terminal.writing:
-                raise Told
-
-
 def run(agent: Agent, terminal: Terminal) -> int:
     """Until the agent leaves, the terminal is gone, or a signal says so. Returns the exit code."""
     painter = Painter(alternate=agent.pane.script.options.screen == "alternate")
-    signals = Signals(terminal)
+    signals = terminal.signals
     log = agent.pane.around.log
     try:
         terminal.write(painter.begin())
@@ -73,16 +48,13 @@ def _until_left(agent: Agent, terminal: Terminal, painter: Painter, signals: Sig
         if agent.pane.leave is not None:
             return
         if agent.pane.hung:
-            select.select([signals.wake], [], [])  # deaf and still, but a hang-up or a termination ends it
-            os.read(signals.wake, 512)
+            signals.wait([], None)  # deaf and still, but a hang-up or a termination ends it
             continue
         held_s = PASTE_S if keys.pasting else ESCAPE_S
         wait = agent.wait_s()
         if keys.pending:
             wait = held_s if wait is None else min(wait, held_s)
-        ready, _, _ = select.select([terminal.source, signals.wake, *agent.fds()], [], [], wait)
-        if signals.wake in ready:
-            os.read(signals.wake, 512)
+        ready = signals.wait([terminal.source, *agent.fds()], wait)
         now = time.monotonic()
         if terminal.source in ready:
             data = terminal.read()

@@ -49,14 +49,6 @@ class RunningShell:
         self._read()
         return ShellResult(self._reap(), self._output.decode("utf-8", "replace"))
 
-    def wait(self) -> ShellResult:
-        """Blocks until it ends."""
-        import select
-
-        while (result := self.poll()) is None:
-            select.select([self._pipe] if self._open else [], [], [], 0.05)
-        return result
-
     def kill(self) -> None:
         """Ends the command and all that it started. Harmless afterwards."""
         if self._process.returncode is None:

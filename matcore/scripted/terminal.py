@@ -8,6 +8,8 @@ import termios
 import tty
 from typing import Any
 
+from matcore.scripted.signals import Signals
+
 
 class Closed(Exception):
     """The terminal is gone."""
@@ -16,11 +18,11 @@ class Closed(Exception):
 class Terminal:
     """Reads from and writes to two descriptors of one tty. `size` is columns and rows, at least 1."""
 
-    def __init__(self, source: int = 0, sink: int = 1) -> None:
+    def __init__(self, signals: Signals, source: int = 0, sink: int = 1) -> None:
+        self.signals = signals
         self.source = source
         self._sink = sink
         self._before: list[Any] | None = None
-        self.writing = False  # a write to a terminal that nobody reads may take for ever
 
     def open(self) -> None:
         """Raises termios.error where it is no terminal."""
@@ -51,13 +53,13 @@ class Terminal:
         return data
 
     def write(self, text: str) -> None:
-        """Raises Closed."""
+        """Raises Closed, and Told for a signal meanwhile."""
         data = text.encode("utf-8", "replace")
-        self.writing = True
+        self.signals.at_once = True  # a write to a terminal that nobody reads may take for ever
         try:
             while data:
                 data = data[os.write(self._sink, data) :]
         except OSError as error:
             raise Closed from error
         finally:
-            self.writing = False
+            self.signals.at_once = False
