@@ -15,7 +15,7 @@ class Told(Exception):
 
 
 class Signals:
-    """`ending` is the signal that ends the program, once there was one. None is ignored: commands would inherit that."""
+    """`ending` is the signal that ends the program, once there was one. None is ignored: commands would inherit it."""
 
     def __init__(self) -> None:
         self.ending: signal.Signals | None = None
