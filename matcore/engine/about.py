@@ -34,7 +34,8 @@ class Upkeep:
         """Bring a session's folder up to date. Returns what was missing and had to be made again."""
         places = places_of(session.ledger)
         missing = make_folders(places, session.roles)
-        if not index_stands(places.sent_index, session.name):
+        if session.index_stale or not index_stands(places.sent_index, session.name):
+            session.index_stale = False
             rewrite_index(session, places)
             missing.append(places.sent_index.name)
         about = msgspec.json.encode(_about(session, self._state))

@@ -119,10 +119,11 @@ def start(places: StatePlaces, *, patience_s: float = 10.0) -> None:
     """Start guard and supervisor when none is alive, and wait for a living supervisor. Raises `Unavailable`."""
     places.root.mkdir(mode=0o700, parents=True, exist_ok=True)
     until = time.monotonic() + patience_s
+    guard: subprocess.Popen[bytes] | None = None
     while not heartbeat.alive(places):
-        if not heartbeat.guarded(places):
+        if not heartbeat.guarded(places) and (guard is None or guard.poll() is not None):
             with places.log.open("ab") as out:
-                subprocess.Popen(
+                guard = subprocess.Popen(
                     [sys.executable, "-m", "matcore.engine.guard"],
                     stdin=subprocess.DEVNULL, stdout=out, stderr=out, start_new_session=True, cwd="/",
                 )  # fmt: skip

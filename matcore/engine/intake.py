@@ -55,19 +55,32 @@ def _relay_sent(session: Session, by: str, record: Record) -> None:
         raise Unfit(f"{to!r} is no role of {session.name}")
     if to == by:
         raise Unfit("a relay to oneself")
-    if record["message_id"] in session.ledger.relays:
-        raise Unfit(f"{record['message_id']} was taken up before")
+    message, seq, given_as = _numbered(session, record)
     body = record.get("body")
     session.take(
         "relay.sent",
         {
-            "id": record["message_id"], "from": by, "to": to, "kind": record.get("kind", "request"),
-            "seen": record.get("seen"), "seq": record.get("seq"),
+            "id": message, "from": by, "to": to, "kind": record.get("kind", "request"),
+            "seen": record.get("seen"), "seq": seq, "given_as": given_as,
             "path": record.get("path"), "digest": record.get("digest"), "warnings": record.get("warnings") or [],
             "body": body if by == "human" and isinstance(body, str) and len(body) <= SHORT_BODY else None,
         },
         source=record["id"],
     )  # fmt: skip
+
+
+def _numbered(session: Session, record: Record) -> tuple[str, int, str | None]:
+    """The id and number of a relay, and the id that it came with where that had been given twice.
+
+    `sent.index` gives each number once; but it is a file that somebody may clean away, and what an agent handed over
+    must not be lost for that.
+    """
+    message, seq = str(record["message_id"]), record.get("seq")
+    if seq is not None and not session.ledger.is_taken(int(seq)):
+        return message, int(seq), None
+    fresh = session.ledger.seq + 1
+    session.index_stale = True
+    return f"r-{fresh:06d}", fresh, message
 
 
 def _already_sent(session: Session, by: str, record: Record) -> None:

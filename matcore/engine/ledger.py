@@ -134,6 +134,7 @@ class Ledger:
     last_cycle: dict[str, str] = field(default_factory=dict)
     relays: dict[str, Relay] = field(default_factory=dict)
     seq: int = 0
+    not_seen: list[int] = field(default_factory=list)
     seats: dict[str, Seat] = field(default_factory=dict)
     roles: dict[str, RoleSeen] = field(default_factory=dict)
     questions: dict[str, Question] = field(default_factory=dict)
@@ -157,6 +158,10 @@ class Ledger:
     def pending(self, role: str) -> list[Relay]:
         """The relays that wait for `role`, in the order in which they were sent."""
         return [r for r in self.relays.values() if r.to == role and r.status == PENDING]
+
+    def is_taken(self, seq: int) -> bool:
+        """Whether a relay of that number was taken up. They may come out of order, but each number once."""
+        return seq <= self.seq and seq not in self.not_seen
 
     @property
     def window_s(self) -> float:
@@ -236,9 +241,11 @@ def _forget_settled(ledger: Ledger) -> None:
 
 
 def _relay_sent(ledger: Ledger, at: float, data: Mapping[str, Any]) -> None:
-    ledger.seq = int(data.get("seq") or ledger.seq + 1)
+    seq = int(data.get("seq") or ledger.seq + 1)
+    ledger.not_seen = [n for n in ledger.not_seen if n != seq] + list(range(ledger.seq + 1, seq))
+    ledger.seq = max(ledger.seq, seq)
     ledger.relays[data["id"]] = Relay(
-        id=data["id"], sender=data["from"], to=data["to"], kind=data.get("kind", "request"), seq=ledger.seq, at=at,
+        id=data["id"], sender=data["from"], to=data["to"], kind=data.get("kind", "request"), seq=seq, at=at,
         path=data.get("path"), body=data.get("body"), changed_at=at,
     )  # fmt: skip
     if data["from"] != "human" and data.get("kind", "request") == "request":

@@ -72,6 +72,7 @@ class Session:
         self._landed: dict[str, tuple[float, float]] = {}
 
         self.about_changed = True
+        self.index_stale = False
 
     @property
     def places(self) -> SessionPlaces:

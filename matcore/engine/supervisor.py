@@ -244,10 +244,10 @@ class Supervisor:
             session.take("session.configured", record["configured"])
         keys = ("session", "workdir", "path", "command", "size", "config", "seats")
         session.note("engine.up", {key: record[key] for key in keys}, source=record["id"])
-        self._upkeep.keep(session)
         if is_new:
             session.take("watch.resumed", {})
             desk.open_first_cycle(session, record.get("goal"))
+        self._upkeep.keep(session)
         self._attend(watched)
 
     def _load(self, path: Path, last: heartbeat.Beat | None) -> None:

@@ -182,3 +182,21 @@ def test_the_journal_fed_back_gives_the_same_decisions(world: World) -> None:
     book = Book.read(world.places.journal("duo"))
     assert book.state == state
     book.close()
+
+
+def test_a_number_that_was_given_twice_loses_no_relay(world: World) -> None:
+    """Somebody cleaned the index away and a number was given again: the second relay gets a new one and arrives."""
+    world.up()
+    world.relay("dev", "review", 1)
+    world.relay("review", "dev", 1)
+    sent = world.entries("relay.sent")
+    assert [(d["id"], d["from"]) for d in sent] == [("r-000001", "dev"), ("r-000002", "review")]
+    assert len(world.driver.seats["duo", "dev"].texts) == 1
+    assert '"id":"r-000002"' in world.folder_of().sent_index.read_text()
+
+
+def test_a_kick_has_its_number_in_the_index(world: World) -> None:
+    """The first thing that an agent sends can't get the number of the human's first word."""
+    world.up(roles=("dev", "review"), roles_config={"dev": {"kick": "Work on it"}})
+    assert world.driver.seats["duo", "dev"].texts[0].startswith("[relay r-000001 from human]")
+    assert '"id":"r-000001"' in world.folder_of().sent_index.read_text()

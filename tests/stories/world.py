@@ -5,7 +5,7 @@ Only the terminal, the clock and the threads are fakes; spools, journals, loop a
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -70,11 +70,17 @@ class World:
 
     # sessions
 
-    def up(self, session: str = "duo", roles: tuple[str, ...] = ("dev", "review"), **config: Any) -> None:
+    def up(
+        self,
+        session: str = "duo",
+        roles: tuple[str, ...] = ("dev", "review"),
+        roles_config: Mapping[str, Mapping[str, Any]] | None = None,
+        **config: Any,
+    ) -> None:
         """A session as `mat up` hands it over."""
         workdir = self.folder / session
         workdir.mkdir(exist_ok=True)
-        settings = {"driver": "fake", "roles": {role: {"backend": "fake"} for role in roles}, "notify": ["fake://"]}
+        settings = {"driver": "fake", "roles": {role: {"backend": "fake", **(roles_config or {}).get(role, {})} for role in roles}, "notify": ["fake://"]}
         ledger = Ledger(session=session, workdir=str(workdir), path="/bin", config={**settings, **config})
         seats = {}
         for role in roles:
