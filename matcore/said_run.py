@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Sequence
 
-from matcore.errors import BadConfig, MatError, Refused
+from matcore.errors import BadConfig, MatError, OurMistake, Refused
 from matcore.said_here import Seat, supervised
 
 
@@ -23,6 +23,12 @@ def run(command: Callable[[list[str]], str], argv: Sequence[str], nothing: str =
         where = f"{error.filename}: " if error.filename else ""
         sys.stderr.write(f"{where}{error.strerror or error}; `mat doctor` says more; {nothing}\n")
         return Refused.exit_code
+    except Exception as error:  # noqa: BLE001 - whatever else escapes is our own mistake, and says so
+        import traceback  # Never needed, one hopes, and not cheap.
+
+        traceback.print_exc()
+        sys.stderr.write(f"{OurMistake(f'{type(error).__name__}: {error}')}\n")
+        return OurMistake.exit_code
     sys.stdout.write(said + "\n")
     return 0
 

@@ -27,7 +27,7 @@ HEAVY = (
 )
 
 
-@pytest.mark.parametrize("module", ["matcore.said", "matcore.fast", "matcore.said_hook", "matcore.said_human"])
+@pytest.mark.parametrize("module", ["matcore.fast", "matcore.said_relay", "matcore.said_human", "matcore.said_hook"])
 def test_what_starts_hundreds_of_times_a_day_loads_little(module: str) -> None:
     """Only the standard library, and of it nothing that costs as much as the work; `-S` leaves out what sites add."""
     code = f"import {module}, sys; print(*sys.modules)"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from matcore import said, spoolfile
+from matcore import said, said_sent, spoolfile
 from matcore.errors import BadConfig, Refused
 from matcore.places import SessionPlaces
 from tests.matcore.conftest import Say
@@ -430,3 +430,17 @@ def test_a_refusal_on_a_full_disk_still_says_why(say: Say, monkeypatch: pytest.M
     assert "no such file" in err
     assert "could not be recorded: No space left" in err
     assert err.endswith("nothing sent\n")
+
+
+def test_our_own_mistake_is_called_one(scene: Scene, say: Say, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What nobody foresaw exits 70, with the traceback and how to report it."""
+
+    def broken(*_: object, **__: object) -> None:
+        raise RuntimeError("unforeseen")
+
+    scene.file("h.md")
+    monkeypatch.setattr(said_sent, "send", broken)
+    code, out, err = say("send-relay", "h.md")
+    assert (code, out) == (70, "")
+    assert "RuntimeError: unforeseen" in err
+    assert "report it" in err

@@ -1,0 +1,123 @@
+"""`send-relay`: an agent hands a file over to another role, or acknowledges a relay; a human's relay goes this way too."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from matcore import said_blocks, said_file, said_index, said_sent, spoolfile
+from matcore.errors import BadConfig, Refused
+from matcore.said_here import Seat, here, read_about
+from matcore.said_run import fact, parsed, waiting
+from matcore.words import handoff
+
+SEND_USAGE = """\
+usage: send-relay [--again] [TO] FILE    hand FILE (Markdown) over to the role TO; a duo may leave TO out
+       send-relay --ack ID               you have seen the relay ID and have nothing to add
+--again sends the same content anew. Front matter may set `kind: request|fyi` and `seen: NUMBER`."""
+
+
+def send_relay(argv: list[str]) -> str:
+    """Hand a file over, or acknowledge a relay. Returns what is printed."""
+    options, words = parsed(argv, SEND_USAGE, flags=("--again", "--ack"))
+    if "--help" in options:
+        return SEND_USAGE
+    seat = here(os.environ, "send-relay")
+    if "--ack" in options:
+        if len(words) != 1 or "--again" in options:
+            raise BadConfig([f"{SEND_USAGE}\nnothing sent"])
+        return _acknowledge(seat, words[0])
+    to, name = _addressed(seat, words)
+    read = _approved(seat, name)
+    draft = said_sent.Draft(
+        session=seat.session,
+        spool=seat.spool,
+        sender=seat.role,
+        to=to,
+        text=read.text,
+        kind=read.kind,
+        cycle=seat.cycle,
+        seen=read.seen if read.seen is not None else seat.delivered(to),
+    )
+    draft.source = os.path.abspath(name)
+    draft.warnings = read.warnings
+    sent = said_sent.send(seat.root, draft, again="--again" in options)
+    sys.stderr.write("".join(f"warning: {warning}\n" for warning in read.warnings))
+    if not sent.fresh:
+        spoolfile.write(
+            seat.spool, fact(seat, "relay.already_sent", message_id=sent.message_id, to=to, seen=draft.seen)
+        )
+        return f"already sent as {sent.message_id} (#{sent.seq})"
+    return f"sent {sent.message_id} to {to} (#{sent.seq}){waiting(seat, 'the relay')}"
+
+
+def human_relay(root: str, state_spool: str, session: str, role: str, text: str) -> tuple[str, int]:
+    """As `matcore.said.human_relay`."""
+    seat = Seat(session, "human", root, read_about(root, session))
+    if role not in seat.roles:
+        raise Refused(f"{session} has no role {role!r}: {', '.join(seat.roles)}; nothing sent")
+    if not text.strip():
+        raise Refused("the message is empty; nothing sent")
+    try:
+        size = len(text.encode())
+    except UnicodeEncodeError:
+        raise Refused("the message is not UTF-8; nothing sent") from None
+    if size > said_file.MAX_BYTES:
+        raise Refused("the message is longer than 1 MiB: write it to a file and name the file; nothing sent")
+    draft = said_sent.Draft(session=session, spool=state_spool, sender="human", to=role, text=text, cycle=seat.cycle)
+    sent = said_sent.send(root, draft, again=True)
+    return sent.message_id, sent.seq
+
+
+def _addressed(seat: Seat, words: list[str]) -> tuple[str, str]:
+    """The role and the file that were named."""
+    peers = seat.peers
+    if not 1 <= len(words) <= 2:
+        raise BadConfig([f"{SEND_USAGE}\nnothing sent"])
+    if len(words) == 1:
+        if words[0] in seat.roles and not os.path.lexists(words[0]):
+            raise BadConfig([f"no file is named: `send-relay {words[0]} FILE`; nothing sent"])
+        if not peers:
+            raise Refused("this session has no other role; `notify-user` tells the human; nothing sent")
+        if len(peers) > 1:
+            raise BadConfig([f"say to whom: `send-relay TO {words[0]}`, TO is one of {', '.join(peers)}; nothing sent"])
+        return peers[0], words[0]
+    to, name = words
+    if to == seat.role:
+        raise Refused(f"{to} is you; {_roles(peers)}; nothing sent")
+    if to not in peers:
+        turned = f"; the role comes first: `send-relay {name} {to}`" if name in peers else ""
+        human = "; `notify-user` tells the human" if to in ("human", "user") else ""
+        raise Refused(f"no role is named {to}; {_roles(peers)}{human}{turned}; nothing sent")
+    return to, name
+
+
+def _roles(peers: list[str]) -> str:
+    if not peers:
+        return "there is no other role"
+    return f"the other role is {peers[0]}" if len(peers) == 1 else f"the other roles are {', '.join(peers)}"
+
+
+def _approved(seat: Seat, name: str) -> handoff.Handoff:
+    """The handoff, after every check has left its record. Raises `Refused` by the first one that refuses."""
+    with said_blocks.Gate(seat, name) as gate:
+        read = handoff.read(said_file.load(seat, name))
+        if read.is_empty:
+            raise Refused(f"{said_blocks.shown(name)}: it is empty: write into it what the other is to know")
+        gate.passed(said_blocks.FILE)
+        for check in handoff.checks(seat.required):
+            gate.judge(check.name, check.refusal(read))
+    return read
+
+
+def _acknowledge(seat: Seat, named: str) -> str:
+    message = said_index.message_id(int(named.lstrip("#"))) if named.lstrip("#").isdecimal() else named
+    if not message.startswith(f"recovery-{seat.role}-"):
+        with said_index.Lock(seat.root):
+            entry = said_index.find(said_index.read(seat.root, seat.session), message)
+        if entry is None or entry.get("to") != seat.role:
+            raise Refused(
+                f"no relay {message} was sent to you; its first line names it, `[relay ID from ROLE]`; nothing sent"
+            )
+    spoolfile.write(seat.spool, fact(seat, "relay.acked", message_id=message, role=seat.role))
+    return f"acknowledged {message}{waiting(seat, 'this')}"
