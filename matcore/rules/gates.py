@@ -163,14 +163,19 @@ def drop_sums(work: Work, *, forget: bool) -> None:
         )
 
 
+def forget_ended(work: Work) -> None:
+    """Time has gone on: holds that ended before now are over for good, with all that they had added up."""
+    now = work.now_us
+    if any(gate.end_us is not None and gate.end_us < now for gate in work.gates):
+        work.gates = tuple(gate for gate in work.gates if gate.end_us is None or gate.end_us >= now)
+
+
 def add_up(work: Work) -> None:
-    """Let those run that the ladder is due under, stop the others, and forget the holds that ended before now."""
+    """Let those run that the ladder is due under, and stop the others."""
     now, due = work.now_us, work.due
     kept = []
     for gate in work.gates:
         end = gate.end_us
-        if end is not None and end < now:
-            continue
         runs = due and gate.until_us is None and (end is None or end > now)
         if runs is gate.sum.running:
             kept.append(gate)

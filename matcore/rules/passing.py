@@ -17,10 +17,13 @@ def elapse(work: Work, to_us: int, horizon_us: int | None) -> None:
     """Go on to `to_us` through all that changes before it. What changes at `to_us` waits for the facts of then."""
     while horizon_us is not None and horizon_us < to_us:
         work.now_us = max(work.now_us, horizon_us)
+        gates.forget_ended(work)
         flights.waited(work)
         refresh(work)
         horizon_us = horizon(work)
     work.now_us = max(work.now_us, to_us)
+    if work.gates:
+        gates.forget_ended(work)
 
 
 def refresh(work: Work) -> None:
