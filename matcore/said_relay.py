@@ -1,4 +1,4 @@
-"""`send-relay`: an agent hands a file over to another role, or acknowledges a relay; a human's relay goes this way too."""
+"""`send-relay`: an agent hands a file over, or acknowledges a relay. A human's relay goes this way too."""
 
 from __future__ import annotations
 
