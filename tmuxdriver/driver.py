@@ -78,26 +78,13 @@ class TmuxDriver:
             if role.name not in plans and pane is not None:
                 values = pane.values
                 session, started = values["@mat_agent_session"] or None, float(values["@mat_started_s"] or 0.0)
-                seats[role.name] = self._seat_data(pane.identity, session, started, started=False)
+                seats[role.name] = _seat_data(pane.identity, session, started, started=False)
                 continue
             what = plans[role.name]
             begin = layout.start if pane is None else layout.restart
             identity = begin(self._tmux, spec, role.name, what)
-            seats[role.name] = self._seat_data(identity, what.agent_session, what.started_s, started=True)
+            seats[role.name] = _seat_data(identity, what.agent_session, what.started_s, started=True)
         return seats
-
-    def _seat_data(
-        self, identity: Identity, agent_session: str | None, started_s: float, *, started: bool
-    ) -> dict[str, object]:
-        return {
-            "server_pid": identity.server_pid,
-            "server_start": identity.server_start,
-            "pane_id": identity.pane_id,
-            "pane_pid": identity.pane_pid,
-            "started": started,
-            "started_s": started_s,
-            "agent_session": agent_session,
-        }
 
     def adopt(self, spec: SessionSpec, seats: Mapping[str, Mapping[str, object]]) -> None:
         """Watch a session from now on. Raises `BadConfig` when a profile is gone or broken."""
@@ -125,7 +112,7 @@ class TmuxDriver:
                 identity = layout.restart(self._tmux, seat.spec, role, what)
             except TmuxError as err:
                 raise Unavailable(f"tmux could not start {session}/{role} anew: {err}") from err
-        data = self._seat_data(identity, what.agent_session, what.started_s, started=True)
+        data = _seat_data(identity, what.agent_session, what.started_s, started=True)
         fresh = Seat.of(seat.spec, seat.role, seat.profile, data)
         fresh.pending.append(Sighting(session, "role.unknown", {"role": role}, "started anew"))
         with self._lock:
@@ -221,6 +208,19 @@ class TmuxDriver:
         if key not in self._profiles:
             self._profiles[key] = load(backend, folders=folders)
         return self._profiles[key]
+
+
+def _seat_data(identity: Identity, agent_session: str | None, started_s: float, *, started: bool) -> dict[str, object]:
+    """What is journalled of a seat and handed back to `adopt`."""
+    return {
+        "server_pid": identity.server_pid,
+        "server_start": identity.server_start,
+        "pane_id": identity.pane_id,
+        "pane_pid": identity.pane_pid,
+        "started": started,
+        "started_s": started_s,
+        "agent_session": agent_session,
+    }
 
 
 def _guess(name: str) -> str:

@@ -172,7 +172,7 @@ class Evidence:
         if kind != "permission" or now_s - self.dialog_s < ASKED_S:
             return self.gate("dialog", True, "screen")
         self.question = f"dialog-{self.role}-{self.dialog_s:.3f}"
-        asked = self._sighting("question.asked", "screen", question=self.question, role=self.role)
+        asked = self._sighting("question.asked", "screen", question=self.question, role=self.role, dialog=True)
         return [asked, *self.gate("dialog", False, "question")]
 
     def _dialog_gone(self, evidence: str) -> list[Sighting]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
+import time
 from pathlib import Path
 
 import psutil
@@ -36,16 +38,22 @@ def end_tree(pane_pid: int, grace_s: float = 3.0) -> None:
     except psutil.NoSuchProcess:
         return
     for process in family:
-        _send(process.terminate)
-    for process in psutil.wait_procs(family, timeout=grace_s)[1]:
-        _send(process.kill)
+        with contextlib.suppress(psutil.Error):
+            process.terminate()
+    end_s = time.monotonic() + grace_s
+    while (left := [process for process in family if _lives(process)]) and time.monotonic() < end_s:
+        time.sleep(0.02)
+    for process in left:
+        with contextlib.suppress(psutil.Error):
+            process.kill()
 
 
-def _send(signal: object) -> None:
+def _lives(process: psutil.Process) -> bool:
+    """A zombie has ended; that its parent has not looked yet is the parent's affair."""
     try:
-        signal()  # type: ignore[operator]
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
     except psutil.Error:
-        return
+        return False
 
 
 def _is_agent(profile: Profile, process: psutil.Process) -> bool:

@@ -118,7 +118,9 @@ class Rig:
                     return sighting
             return None
 
-        return wait_for(found, timeout_s, f"{name} {fields}")
+        seen = wait_for(found, timeout_s, f"{name} {fields}")
+        assert seen is not None
+        return seen
 
     def saw(self, name: str) -> list[Sighting]:
         return [sighting for sighting in self.sightings if sighting.name == name]
@@ -157,7 +159,7 @@ class Rig:
         return press
 
     def agent_pid(self, role: str = "dev") -> int:
-        return next(r["pid"] for r in reversed(self.log("start")) if r["role"] == role)
+        return next(int(r["pid"]) for r in reversed(self.log("start")) if r["role"] == role)
 
     def settled(self, seconds: float = 0.4) -> None:
         """For claims that something did not happen: as long as it would have taken at most, and half as much again."""
