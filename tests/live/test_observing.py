@@ -208,9 +208,8 @@ def test_the_environment_of_a_seat(make_rig: MakeRig, monkeypatch: pytest.Monkey
     monkeypatch.setenv("MAT_ROLE", "somebody-else")
     rig = make_rig()
     role = rig.spec.roles[0]
-    spec = SessionSpec(
-        "duo", rig.work, (type(role)(**{**_fields(role), "env": ("SHOP_KEY",)}),), "/opt/x:/usr/bin:/bin"
-    )
+    role = dataclasses.replace(role, env=("SHOP_KEY",))
+    spec = SessionSpec("duo", rig.work, (role,), "/opt/x:/usr/bin:/bin")
     rig.seats = rig.driver.launch(spec, resume={})
     rig.driver.adopt(spec, rig.seats)
     rig.wait_for_screen(READY)
