@@ -84,9 +84,8 @@ TABLE: Mapping[Air, Mapping[Event, Move]] = {
 
 def took_off(work: Work, episode: Episode, number: int, rung: int, role: str | None, redelivers: str | None) -> None:
     """This rung is on its way now; it takes over the hold of the failed attempt that ended at this instant."""
-    before = gates.find(work, _gate(role))
-    sum_us, escalated = (0, False) if before is None else (before.sum.read(work.now_us), before.escalated)
-    flight = Flight(number, rung, role, redelivers, Stopwatch(0, work.now_us), False, sum_us, escalated)
+    hold = gates.find(work, _gate(role))
+    flight = Flight(number, rung, role, redelivers, Stopwatch(0, work.now_us), hold=hold)
     work.episode = replace(episode, flight=flight)
 
 
@@ -150,7 +149,7 @@ def _landed(work: Work, episode: Episode, flight: Flight, event: Event) -> None:
     if move in {Move.COUNT, Move.DELIVER}:
         debts.delivered(work, flight.redelivers)
     if move in {Move.HOLD, Move.GIVE_UP}:
-        gates.failed(work, _gate(flight.role), flight.sum_us, flight.escalated)
+        gates.failed(work, _gate(flight.role), flight.hold)
     if move in {Move.GIVE_UP, Move.REMEMBER}:
         _remember(work, episode, flight)
 

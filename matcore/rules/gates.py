@@ -14,7 +14,7 @@ import enum
 from collections.abc import Mapping
 from dataclasses import replace
 
-from matcore.rules.moments import Stopwatch, us
+from matcore.rules.moments import us
 from matcore.rules.policy import INJECTED_US
 from matcore.rules.state import Gate, Way
 from matcore.rules.work import Work
@@ -121,10 +121,10 @@ def ended(work: Work, name: str) -> None:
     _move(work, name, Event.ENDED, None)
 
 
-def failed(work: Work, name: str, sum_us: int, escalated: bool) -> None:
-    """An attempt has failed: hold this gate for one window. The sum is that of the hold which the attempt ended."""
+def failed(work: Work, name: str, hold: Gate | None) -> None:
+    """An attempt has failed: this gate holds for one window. A retry goes on with the `hold` that it had ended."""
     ends = work.now_us + work.policy.window_us
-    before = find(work, name) or Gate(name, work.now_us, None, None, Stopwatch(sum_us), escalated)
+    before = find(work, name) or hold or Gate(name, work.now_us)
     _put(work, replace(before, until_us=None, ends_us=ends))
 
 

@@ -122,8 +122,8 @@ class Gate:
 class Flight:
     """A rung on its way. `disowned`: the human acted meanwhile, it counts no rung and raises no gate any more.
 
-    `sum` and `escalated` are those of the `…-failed` gate that ended when this retry went off: if the retry fails too,
-    it was one hold, however long the outcome took.
+    `hold`: the `…-failed` gate that ended when this retry went off. If the retry fails too it was one hold, however
+    long the outcome took.
     """
 
     decision: int
@@ -132,8 +132,7 @@ class Flight:
     redelivers: str | None
     waited: Stopwatch
     disowned: bool = False
-    sum_us: int = 0
-    escalated: bool = False
+    hold: Gate | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -173,7 +173,11 @@ def was_injected(work: Work, role: str, sent_us: int) -> None:
     seat = work.role(role)
     gate = gates.find(work, gates.named(gates.INJECTED, role))
     holds = gate is not None and gate.active(work.now_us)
-    late = work.now_us > sent_us + INJECTED_US and seat is not None and (seat.busied_us is None or seat.busied_us < sent_us)
+    late = (
+        work.now_us > sent_us + INJECTED_US
+        and seat is not None
+        and (seat.busied_us is None or seat.busied_us < sent_us)
+    )
     if holds or late:
         gates.injected(work, role)
 

@@ -46,6 +46,7 @@ class Monitor:
     rung: int = 0
     told_by_rung: bool = False
     rewound: set[int] = field(default_factory=set)
+    over: set[tuple[str, float]] = field(default_factory=set)
     escalated: set[tuple[str, float]] = field(default_factory=set)
     overdue: bool = False
     # the bound on silence
@@ -77,6 +78,11 @@ class Monitor:
     def _time(self, before: State, to: float) -> None:
         """Between two facts nothing changes but what the state says of the gates; the clock was fed at each change."""
         passed = to - self.now
+        if passed > 0:
+            holding = {(gate.name, gate.since) for gate in view.active_gates(before, self.now)}
+            assert not holding & self.over, "a hold that has ended begins anew, with nothing added up"
+            self.over |= {(gate.name, gate.since_us / 1_000_000) for gate in before.gates} - holding
+            self.over = {hold for hold in self.over if "-failed" not in hold[0]}  # a retry goes on with it
         if passed > 0 and self.cycle is not None and self.watched:
             gates = view.active_gates(before, self.now)
             quiet = all(self._settled(role) for role in self.roles)
@@ -270,6 +276,7 @@ class Monitor:
                 self.overdue = True
             case d.GateEscalated():
                 hold = next(gate for gate in view.active_gates(after, self.now) if gate.name == decision.gate)
+                assert self.gate_sums.get((hold.name, hold.since), 0) >= 3 * self.window - SLACK_S, "told too early"
                 assert not hold.trusted, "a gate that names its end is trusted"
                 assert (hold.name, hold.since) not in self.escalated, "a hold is told once"
                 self.escalated.add((hold.name, hold.since))

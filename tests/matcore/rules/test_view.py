@@ -1,0 +1,95 @@
+"""The read model of `mat status` and `mat why`, and what happens next if nothing moves."""
+
+from __future__ import annotations
+
+from matcore.rules import decisions as d
+from matcore.rules import view
+from matcore.rules.session import initial
+from tests.matcore.rules.play import Play, never_ends
+
+
+def test_an_empty_session() -> None:
+    """Nothing is open, nothing is owed, nothing will happen."""
+    state = initial()
+    assert (view.seats(state), view.debt(state), view.cycle(state), view.episode(state)) == ((), None, None, None)
+    assert (view.active_gates(state, 0), view.questions(state), view.wakes(state)) == ((), (), ())
+    assert (view.overdue_at(state), view.outlook(state, 5), view.awaited(state)) == (None, (), ())
+    assert view.quiet(state, 5) == view.Quiet(0, running=False, due_at=None)
+    assert view.watched(state)
+
+
+def test_a_stall_at_a_glance() -> None:
+    """Who holds the baton and since when, the rung, the quiet so far and the time of the next step."""
+    play = Play().at(0, "cycle.opened", cycle="c1").at(0, "role.idle", role="dev").at(3, "role.idle", role="review")
+    play.handoff(5, "r1", "dev", "review").until(605)
+    state = play.state
+    assert view.seats(state) == (view.Seat("dev", d_status("idle"), 0), view.Seat("review", d_status("idle"), 3))
+    assert view.debt(state) == view.Debt("review", "r1", "dev", 5, delivered=True)
+    assert view.cycle(state) == view.OpenCycle("c1", 0)
+    assert view.episode(state) == view.OpenEpisode(1, 605, 1, view.Stage.FIRST, None)
+    assert view.quiet(state, 700) == view.Quiet(95, running=True, due_at=1_205)
+    assert view.overdue_at(state) == 5 + 36 * 600
+    assert [(wake.message, wake.role, wake.target, wake.since) for wake in view.wakes(state)] == [
+        ("r1", "review", "dev", 5)
+    ]
+
+
+def d_status(name: str) -> view.Status:
+    return view.Status(name)
+
+
+def test_gates_with_their_time_to_escalation() -> None:
+    """What each has added up, its end, and when it is told; in order of name."""
+    play = Play().quiet_cycle().at(10, "gate.raised", gate="x", role="dev")
+    play.at(20, "gate.raised", gate="a", until=5_000).at(30, "question.asked", question="q", role="dev").until(600)
+    trusted, awaiting, open_one = view.active_gates(play.state, 700)
+    assert trusted == view.ActiveGate("a", 20, 5_000, True, 0, False, None)
+    assert awaiting.name == "awaiting-human"
+    assert open_one == view.ActiveGate("x/dev", 10, None, False, 100, False, 2_400)
+    assert view.questions(play.state) == (view.OpenQuestion("q", "dev", 30),)
+    told = view.active_gates(play.until(2_400).state, 2_400)[2]
+    assert (told.escalated, told.escalates_at) == (True, None)
+
+
+def test_after_rung_3_there_is_no_next_step() -> None:
+    """The ladder is silent, and so is the outlook: the deadline too was told by it."""
+    play = Play().quiet_cycle().until(1_800)
+    assert view.quiet(play.state, 1_900).due_at is None
+    assert view.outlook(play.state, 1_900) == ()
+
+
+def test_the_outlook_is_the_next_decision() -> None:
+    """Folded forward over clocks that lead to nothing, without touching the state."""
+    play = Play().at(0, "cycle.opened", cycle="c1")
+    before = play.state
+    (next_one,) = view.outlook(play.state, 100)
+    assert next_one == d.LadderDeferred(1, 1_200, ("unknown/dev", "unknown/review"))
+    assert play.state == before
+
+
+def test_the_outlook_takes_outcomes_for_good() -> None:
+    """What is on its way succeeds: after a nudge comes the next rung."""
+    play = Play(ends=never_ends).quiet_cycle().handoff(1, "r1", "dev", "review").until(601)
+    assert view.awaited(play.state) == (play.number("nudge"),)
+    assert view.episode(play.state) == view.OpenEpisode(1, 601, 0, view.Stage.OPENED, play.number("nudge"))
+    (rung_2,) = view.outlook(play.state, 605)
+    assert isinstance(rung_2, d.Nudge)
+    assert (rung_2.at, rung_2.rung, rung_2.role) == (1_205, 2, "dev")
+
+
+def test_what_a_final_check_asks_about() -> None:
+    """Its messages by target, until its outcome is known; a recovery is awaited likewise."""
+    play = (
+        Play("dev", "review", "plan", ends=never_ends).handoff(1, "r1", "review", "dev").handoff(2, "r2", "plan", "dev")
+    )
+    play.handoff(3, "r3", "review", "dev").at(4, "turn.ended", role="dev")
+    number = play.number("final_check")
+    assert view.checked(play.state, number) == {"review": ("r1", "r3"), "plan": ("r2",)}
+    play.at(5, "context.exhausted", role="dev").at(6, "context.fresh", role="dev")
+    assert view.checked(play.state, number) == {}
+    assert view.awaited(play.state) == (play.number("recovery.delivered"),)
+
+
+def test_nobody_watches() -> None:
+    """A gap is seen as one."""
+    assert not view.watched(Play().at(5, "watch.stopped").state)
