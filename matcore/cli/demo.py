@@ -77,7 +77,10 @@ def _config(driver: str, folder: Path) -> SessionConfig:
     return SessionConfig(
         session=SESSION,
         driver=driver,
-        roles={"dev": role("dev", "Work on greeting.py: make it greet with an exclamation mark"), "review": role("review")},
+        roles={
+            "dev": role("dev", "Work on greeting.py: make it greet with an exclamation mark"),
+            "review": role("review"),
+        },
         recovery=Recovery(window=WINDOW_S, gate_settle=1.0),
         tmux=Tmux(socket=str(folder / "tmux.sock")),
         notify=(NotifyCommand(command=("tee", "-a", str(folder / "told.txt"))),),
@@ -135,9 +138,7 @@ def _finished(journal: Journal) -> bool:
 
 
 @contextmanager
-def _view(
-    state: StatePlaces, session: str, say: Console, *, live: bool
-) -> Iterator[Callable[[list[Entry]], None]]:
+def _view(state: StatePlaces, session: str, say: Console, *, live: bool) -> Iterator[Callable[[list[Entry]], None]]:
     """A live view on a terminal, else the important lines as they come."""
     if live:
         with Live(console=Console(), refresh_per_second=4, transient=True) as view:

@@ -42,7 +42,15 @@ def episodes(journal: Journal) -> list[dict[str, Any]]:
             continue
         row = rows.setdefault(
             number,
-            {"episode": number, "opened": entry.wall, "owed": None, "relay": None, "rungs": 0, "by": None, "closed": None},
+            {
+                "episode": number,
+                "opened": entry.wall,
+                "owed": None,
+                "relay": None,
+                "rungs": 0,
+                "by": None,
+                "closed": None,
+            },
         )
         if entry.name == "episode.opened":
             row["owed"], row["relay"] = entry.data.get("owed"), entry.data.get("relay")

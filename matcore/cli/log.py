@@ -61,7 +61,9 @@ def the_only(state: StatePlaces) -> str:
     """The one session there is. Raises `Refused` when it has to be named."""
     names = known(state)
     if len(names) != 1:
-        raise Refused(f"which session? There are: {', '.join(names)}" if names else "there is no session; start one: mat up")
+        raise Refused(
+            f"which session? There are: {', '.join(names)}" if names else "there is no session; start one: mat up"
+        )
     return names[0]
 
 

@@ -6,15 +6,14 @@ nothing else. While the index is missing, `send-relay` refuses; it is rewritten 
 
 from __future__ import annotations
 
-import fcntl
 import json
-import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
+from matcore import said_index, said_sent
 from matcore.engine.heartbeat import replace
 from matcore.engine.jobs import places_of
 from matcore.engine.session import Session
@@ -38,6 +37,7 @@ class Upkeep:
             session.index_stale = False
             rewrite_index(session, places)
             missing.append(places.sent_index.name)
+        finish_sending(session, places, self._state)
         about = msgspec.json.encode(_about(session, self._state))
         if self._written.get(session.name) != about or not places.about.exists():
             replace(places.about, about)
@@ -84,12 +84,24 @@ def rewrite_index(session: Session, places: SessionPlaces) -> None:
             keys = ("seq", "id", "from", "to", "kind", "digest")
             lines.append({**{key: entry.data.get(key) for key in keys}, "cycle": cycle})
     text = "".join(json.dumps(line, separators=(",", ":")) + "\n" for line in lines)
-    lock = os.open(places.sent_index.with_name("sent.index.lock"), os.O_RDWR | os.O_CREAT, 0o600)
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    with said_index.Lock(str(places.root)):
         replace(places.sent_index, text.encode())
-    finally:
-        os.close(lock)
+
+
+def finish_sending(session: Session, places: SessionPlaces, state: StatePlaces) -> None:
+    """Publish what a sender that was killed has numbered and not yet handed over."""
+    folders = [state.spool, *(places.spool(role) for role in session.roles)]
+    if any(_has_file(folder / "tmp") for folder in folders):
+        with said_index.Lock(str(places.root)):
+            data = said_index.read(str(places.root), session.name)
+            said_sent.finish(str(places.root), data, [str(state.spool)])
+
+
+def _has_file(folder: Path) -> bool:
+    try:
+        return any(folder.iterdir())
+    except OSError:
+        return False
 
 
 def _about(session: Session, state: StatePlaces) -> dict[str, Any]:

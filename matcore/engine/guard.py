@@ -106,7 +106,9 @@ def main() -> int:
     """`python -m matcore.engine.guard`: what `mat up` starts."""
     places = StatePlaces(state_dir())
     places.root.mkdir(mode=0o700, parents=True, exist_ok=True)
-    logging.basicConfig(filename=places.log, level=logging.INFO, format="%(asctime)s %(name)s %(levelname)s %(message)s")
+    logging.basicConfig(
+        filename=places.log, level=logging.INFO, format="%(asctime)s %(name)s %(levelname)s %(message)s"
+    )
     try:
         heartbeat.take_lock(places.guard_lock, "guard")
     except Unavailable as e:

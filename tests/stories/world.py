@@ -41,7 +41,7 @@ class InlineEffects(Effects):
         if not self.drops:
             work()
 
-    def notify(self, key: str, title: str, text: str, session: Session, told: Callable[[Told], None]) -> None:
+    def notify(self, key: str, title: str, text: str, session: Session, told: Callable[[Told], None]) -> None:  # noqa: ARG002 - as the real one
         if self.channel_works:
             self.told.append(text)
         told(Told(self.channel_works, "fake" if self.channel_works else None, ()))
@@ -80,7 +80,11 @@ class World:
         """A session as `mat up` hands it over."""
         workdir = self.folder / session
         workdir.mkdir(exist_ok=True)
-        settings = {"driver": "fake", "roles": {role: {"backend": "fake", **(roles_config or {}).get(role, {})} for role in roles}, "notify": ["fake://"]}
+        settings = {
+            "driver": "fake",
+            "roles": {role: {"backend": "fake", **(roles_config or {}).get(role, {})} for role in roles},
+            "notify": ["fake://"],
+        }
         ledger = Ledger(session=session, workdir=str(workdir), path="/bin", config={**settings, **config})
         seats = {}
         for role in roles:
