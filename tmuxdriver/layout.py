@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from matcore.engine.driver import RoleSpec, SessionSpec
-from matcore.errors import Unavailable
+from matcore.errors import BadConfig, Unavailable
 from matcore.places import SessionPlaces
 from tmuxdriver import panes
 from tmuxdriver.panes import Identity, Pane
@@ -46,7 +46,10 @@ class Start:
 
 
 def plan(spec: SessionSpec, role: RoleSpec, profile: Profile, *, resume: str | None, hooks: bool = True) -> Start:
-    """How a role's agent is launched. Writes the profile's files for the launch. Raises `Unavailable`."""
+    """How a role's agent is launched. Writes the profile's files for the launch.
+
+    Raises `BadConfig` for what its program can't do, `Unavailable` for a program that is not there.
+    """
     root = SessionPlaces.of(spec.workdir, spec.session).root
     fresh = profile.launch.fresh
     agent_session = resume or (new_session() if any("{session_id}" in word for word in fresh) else None)
@@ -54,6 +57,7 @@ def plan(spec: SessionSpec, role: RoleSpec, profile: Profile, *, resume: str | N
     values = {
         "python": sys.executable,
         "mat": shlex.quote(str(Path(sys.executable).with_name("mat"))),
+        "bin": str(Path(sys.executable).parent),
         "prompt_file": str(role.prompt_file),
         "session_id": agent_session or "",
         "mat_dir": str(root),
@@ -79,12 +83,11 @@ def _words(spec: SessionSpec, role: RoleSpec, profile: Profile, *, resume: bool,
         raise Unavailable(f"{role.name}: {profile.name} can't resume an agent session.")
     if role.permissions != "default" and role.permissions not in launch.permissions:
         known = ", ".join(["default", *launch.permissions])
-        raise Unavailable(f"{role.name}: {profile.name} has no permissions {role.permissions!r}; it has {known}.")
-    apart = not spec.workdir.is_relative_to(role.dir) and role.dir != spec.workdir
-    if apart and not launch.add_dir and launch.allow:
-        raise Unavailable(
-            f"{role.name}: {profile.name} can't be given a second folder, so it can't have its own `dir`."
-        )
+        raise BadConfig([f"roles.{role.name}.permissions: {profile.name} has no {role.permissions!r}; it has {known}."])
+    apart = not spec.workdir.is_relative_to(role.dir)
+    if apart and launch.confined and not launch.add_dir:
+        why = f"{profile.name} can't be given a second folder, so it must hold {spec.workdir}."
+        raise BadConfig([f"roles.{role.name}.dir: {why}"])
     return [
         *launch.argv,
         *(launch.resume if resume else launch.fresh),

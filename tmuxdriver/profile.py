@@ -28,9 +28,10 @@ DialogKind: TypeAlias = Literal["permission", "trust", "login", "other"]
 class Launch(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How the program is started in a pane: argv, never a shell.
 
-    Placeholders in every string: `{python}`, `{mat}` (the command's absolute path, quoted for a shell),
-    `{prompt_file}`, `{session_id}`, `{mat_dir}`, `{files}` (the folder that `files` are written to), `{backends}` (the
-    folder of the shipped profiles), `{role}`, `{session}`, `{dir}`. Other words in braces stay as they are.
+    Placeholders in every string: `{python}`, `{mat}` (the command's absolute path, quoted for a shell), `{bin}` (the
+    folder of our commands), `{prompt_file}`, `{session_id}`, `{mat_dir}`, `{files}` (the folder that `files` are
+    written to), `{backends}` (the folder of the profile), `{role}`, `{session}`, `{dir}`. Other words in braces stay
+    as they are.
     """
 
     argv: tuple[str, ...]
@@ -41,6 +42,8 @@ class Launch(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Arguments of a new agent session, when the program takes an id of ours (`{session_id}`)."""
     resume: tuple[str, ...] = ()
     """Arguments that take up the agent session `{session_id}`; empty: the program can't."""
+    confined: bool = False
+    """Whether the program keeps its agent to the role's `dir`; without `add_dir` it must hold the session's folder."""
     add_dir: tuple[str, ...] = ()
     """Arguments that let a role with a `dir` of its own read and write `{mat_dir}`."""
     allow: tuple[str, ...] = ()
