@@ -27,7 +27,7 @@ ARROWS = {
     "ground": set[str](),
     "rules": set[str](),
     "words": {"ground", "rules"},
-    "engine": _BELOW_ENGINE,
+    "engine": _BELOW_ENGINE | {"said"},  # what agents write is read by the code that writes it
     "show": _BELOW_SHOW,
     "tmuxdriver": _BELOW_SHOW,
     "baton": _BELOW_SHOW,
@@ -45,8 +45,8 @@ TOP = {
     *(".ci", ".editorconfig", ".gitattributes", ".gitignore"),
 }
 
-# The machine of somebody, as opposed to a path that every machine has; `you`, `user`, `u` and `me` are nobody.
-_PRIVATE = re.compile(r"/(?:home|Users)/(?!(?:you|user|u|me)\b)[a-z]\w*/|/root/|/work/(?:main|shared)")
+# The machine of somebody, as opposed to a path that every machine has; these five are nobody.
+_PRIVATE = re.compile(r"/(?:home|Users)/(?!(?:you|user|dev|u|me)\b)[a-z]\w*/|/root/|/work/(?:main|shared)")
 
 
 def module_name(file: Path) -> str:
