@@ -9,17 +9,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 from matcore.rules import gates, wakes
-from matcore.rules.state import Relay, State, Way
+from matcore.rules.state import Relay, Way
 from matcore.rules.work import Work
 
 
 def oldest(relays: tuple[Relay, ...]) -> Relay | None:
     """The oldest debt of the session, whoever owes it."""
     return next((relay for relay in relays if relay.owed), None)
-
-
-def holder(state: State | Work) -> Relay | None:
-    return oldest(state.relays)
 
 
 def add(work: Work, relay: Relay) -> None:
@@ -49,9 +45,8 @@ def delivered(work: Work, name: str | None) -> None:
     arrived = replace(relay, way=Way.DELIVERED)
     work.relays = tuple(arrived if each is relay else each for each in work.relays if each is not relay or relay.owed)
     work.late = tuple(late for late in work.late if late.redelivers != name)
-    role = work.role(relay.to)
-    if role is not None:
-        work.put(replace(role, heard=_higher(role.heard, relay.sender, relay.seq)))
+    role = work.seat(relay.to)
+    work.put(replace(role, heard=_higher(role.heard, relay.sender, relay.seq)))
     gates.keep_pending(work, relay.to)
     wakes.opened(work, relay)
 

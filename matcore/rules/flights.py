@@ -142,10 +142,10 @@ def watched(work: Work, *, watching: bool) -> None:
 
 
 def _landed(work: Work, episode: Episode, flight: Flight, event: Event) -> None:
-    work.episode = replace(episode, flight=None)
+    work.episode = landed = replace(episode, flight=None)
     move = TABLE[_air(flight)][event]
     if move is Move.COUNT:
-        _count(work, flight.rung, flight.role)
+        _count(work, landed, flight.rung, flight.role)
     if move in {Move.COUNT, Move.DELIVER}:
         debts.delivered(work, flight.redelivers)
     if move in {Move.HOLD, Move.GIVE_UP}:
@@ -157,18 +157,15 @@ def _landed(work: Work, episode: Episode, flight: Flight, event: Event) -> None:
 def _landed_late(work: Work, late: Late, event: Event) -> None:
     work.late = tuple(each for each in work.late if each is not late)
     move = TABLE[_late_air(late)][event]
-    if move is Move.COUNT and work.episode is not None:
-        if work.episode.flight is not None:
-            work.episode = replace(work.episode, flight=replace(work.episode.flight, disowned=True))
-        _count(work, late.rung, None)
+    episode = work.episode
+    if move is Move.COUNT and episode is not None:
+        retry = None if episode.flight is None else replace(episode.flight, disowned=True)
+        _count(work, replace(episode, flight=retry), late.rung, None)
     if move is Move.DELIVER:
         debts.delivered(work, late.redelivers)
 
 
-def _count(work: Work, rung: int, role: str | None) -> None:
-    episode = work.episode
-    if episode is None:
-        return
+def _count(work: Work, episode: Episode, rung: int, role: str | None) -> None:
     work.episode = replace(episode, rung=rung, first=role if rung == 1 else episode.first)
     work.quiet = work.quiet.zeroed(work.now_us)
     work.deferred = ()

@@ -19,7 +19,6 @@ from matcore.rules.decisions import (
     Nudge,
     RungSkipped,
 )
-from matcore.rules.policy import LAST_RUNG
 from matcore.rules.state import Episode, Gate, Role, State, Status
 from matcore.rules.work import Work
 
@@ -116,9 +115,7 @@ def turn(work: Work) -> None:
     if move is Move.DEFER:
         _defer(work, active)
         return
-    if move is Move.OPEN:
-        _open(work)
-    _climb(work)
+    _climb(work, _open(work) if work.episode is None else work.episode)
 
 
 def progress(work: Work, by: ClosedBy, *, relay: str | None = None, cycle: str | None = None) -> None:
@@ -153,37 +150,35 @@ def _start_stretch(work: Work) -> None:
         work.gap = replace(work.gap, ran_us=0)
 
 
-def _open(work: Work) -> None:
+def _open(work: Work) -> Episode:
     work.episodes += 1
     debt = debts.oldest(work.relays)
     owed, relay = (None, None) if debt is None else (debt.to, debt.id)
     work.decide(EpisodeOpened, episode=work.episodes, owed=owed, relay=relay)
-    work.episode = Episode(work.episodes, work.now_us)
+    return Episode(work.episodes, work.now_us)
 
 
-def _climb(work: Work) -> None:
+def _climb(work: Work, episode: Episode) -> None:
     """Take the next rung; past those whose role is gone, at once."""
-    while (episode := work.episode) is not None:
+    while True:
         rung = episode.rung + 1
-        if rung == LAST_RUNG:
+        move = TABLE[stage(episode)][Event.DUE]
+        if move is Move.TELL:
             number = work.decide(Notify, kind=NotifyKind.IDLE_RECOVERY, action=True, episode=episode.number)
             flights.took_off(work, episode, number, rung, None, None)
             return
-        role, relay = _first(work) if rung == 1 else (_second(work, episode), None)
+        role, relay = _first(work) if move is Move.NUDGE_OWER else (_second(work, episode), None)
         if role.status is not Status.GONE:
             number = work.decide(Nudge, episode=episode.number, rung=rung, role=role.name, redelivers=relay)
             flights.took_off(work, episode, number, rung, role.name, relay)
             return
         work.decide(RungSkipped, episode=episode.number, rung=rung, role=role.name, reason="gone")
-        work.episode = replace(episode, rung=rung, first=role.name if rung == 1 else episode.first)
+        episode = replace(episode, rung=rung, first=role.name if move is Move.NUDGE_OWER else episode.first)
 
 
 def _first(work: Work) -> tuple[Role, str | None]:
     debt = debts.oldest(work.relays)
-    ower = None if debt is None else work.role(debt.to)
-    if debt is None or ower is None:
-        return roles.active_last(work.roles), None
-    return ower, debt.id
+    return (roles.active_last(work.roles), None) if debt is None else (work.seat(debt.to), debt.id)
 
 
 def _second(work: Work, episode: Episode) -> Role:

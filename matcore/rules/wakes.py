@@ -14,7 +14,7 @@ from matcore.rules import gates
 from matcore.rules.decisions import FinalCheck, WakeClosed, WakeOpened, WakeStatus
 from matcore.rules.facts import HUMAN, Kind, TurnEnded, TurnOutcome
 from matcore.rules.moments import us
-from matcore.rules.policy import INJECTED_US, REASON_CHARACTERS
+from matcore.rules.policy import REASON_CHARACTERS
 from matcore.rules.state import Relay, Row, RowStatus, Status
 from matcore.rules.work import Work
 
@@ -108,8 +108,7 @@ def opened(work: Work, relay: Relay) -> None:
 def open_row(work: Work, row: Row) -> None:
     work.decide(WakeOpened, message=row.message, role=row.role, target=row.target, delivery_class=row.delivery_class)
     work.rows = (*work.rows, row)
-    role = work.role(row.role)
-    if role is not None and role.status is Status.GONE:
+    if work.seat(row.role).status is Status.GONE:
         end_all(work, row.role, Event.GONE)
 
 
@@ -170,15 +169,10 @@ def check_ended(work: Work, decision: int, *, ok: bool) -> bool:
 
 def was_injected(work: Work, role: str, sent_us: int) -> None:
     """A text that was decided at `sent_us` has arrived; unless the role took it up already, it is about to be busy."""
-    seat = work.role(role)
+    busied_us = work.seat(role).busied_us
     gate = gates.find(work, gates.named(gates.INJECTED, role))
     holds = gate is not None and gate.active(work.now_us)
-    late = (
-        work.now_us > sent_us + INJECTED_US
-        and seat is not None
-        and (seat.busied_us is None or seat.busied_us < sent_us)
-    )
-    if holds or late:
+    if holds or busied_us is None or busied_us < sent_us:
         gates.injected(work, role)
 
 

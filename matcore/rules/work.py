@@ -109,6 +109,10 @@ class Work:
                 return role
         return None
 
+    def seat(self, name: str) -> Role:
+        """The role of this name, which is known: one that a relay, a wake or a debt names stays for ever."""
+        return next(role for role in self.roles if role.name == name)
+
     def put(self, role: Role) -> None:
         """The role of this name is now so."""
         self.roles = tuple(role if each.name == role.name else each for each in self.roles)

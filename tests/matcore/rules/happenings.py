@@ -165,16 +165,16 @@ MAKERS: tuple[tuple[int, Callable[[Run, float], f.Fact]], ...] = (
     (4, lambda run, at: f.GateRaised(at, *_gate(run), _until(run, at))),
     (4, lambda run, at: f.GateCleared(at, *_gate(run))),
     (1, lambda run, at: f.HumanPaused(at, _until(run, at))),
-    (1, lambda run, at: f.HumanResumed(at)),
+    (1, lambda _, at: f.HumanResumed(at)),
     (1, lambda run, at: f.HumanActed(at, run.choice.choice((None, run.role())))),
     (1, lambda run, at: f.QuestionAsked(at, run.choice.choice(("q1", "q2")), run.role())),
     (2, lambda run, at: f.QuestionAnswered(at, run.choice.choice(("q1", "q2", "q9")))),
     (2, lambda run, at: f.ContextExhausted(at, run.role())),
     (2, lambda run, at: f.ContextFresh(at, run.role())),
     (1, lambda run, at: f.AgentRenewed(at, run.role())),
-    (1, lambda run, at: f.WatchStopped(at)),
+    (1, lambda _, at: f.WatchStopped(at)),
     (2, lambda run, at: f.WatchResumed(at, run.choice.choice((None, 1)))),
-    (2, lambda run, at: f.ClockReached(at)),
+    (2, lambda _, at: f.ClockReached(at)),
 )
 _WEIGHTS = tuple(weight for weight, _ in MAKERS)
 

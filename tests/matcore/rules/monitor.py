@@ -45,7 +45,6 @@ class Monitor:
     episode: int | None = None
     rung: int = 0
     told_by_rung: bool = False
-    rewound: set[int] = field(default_factory=set)
     over: set[tuple[str, float]] = field(default_factory=set)
     escalated: set[tuple[str, float]] = field(default_factory=set)
     overdue: bool = False
@@ -79,34 +78,46 @@ class Monitor:
         """Between two facts nothing changes but what the state says of the gates; the clock was fed at each change."""
         passed = to - self.now
         if passed > 0:
-            holding = {(gate.name, gate.since) for gate in view.active_gates(before, self.now)}
-            assert not holding & self.over, "a hold that has ended begins anew, with nothing added up"
-            self.over |= {(gate.name, gate.since_us / 1_000_000) for gate in before.gates} - holding
-            self.over = {hold for hold in self.over if "-failed" not in hold[0]}  # a retry goes on with it
-        if passed > 0 and self.cycle is not None and self.watched:
             gates = view.active_gates(before, self.now)
-            quiet = all(self._settled(role) for role in self.roles)
-            if quiet and not gates and view.episode(before) is None or (quiet and not gates and self._climbs(before)):
-                self.gate_free += passed
-                if self.after_first is not None:
-                    self.after_first += passed
-            elif self.episode is None and not quiet:
-                self.gate_free = 0
-            self._silence()
-            if before.due:
-                for gate in gates:
-                    if not gate.trusted:
-                        hold = (gate.name, gate.since)
-                        total = self.gate_sums[hold] = self.gate_sums.get(hold, 0) + passed
-                        assert total <= 3 * self.window + SLACK_S or gate.escalated, f"{gate.name} is never told"
-        if passed > 0 and self.cycle is not None:
-            paused = any(gate.name == "paused" and gate.trusted for gate in view.active_gates(before, self.now))
-            self.stretch += 0 if paused else passed
-            if self.watched and self.deadline:
-                waits = view.episode(before) is not None and view.episode(before).awaits is not None  # type: ignore[union-attr]
-                allowed = self.deadline + SLACK_S + (INJECTED_S if waits else 0)
-                assert self.stretch <= allowed or self.told, "a cycle without progress, and nobody was told"
+            self._holds(before, gates)
+            if self.cycle is not None:
+                if self.watched:
+                    self._still(before, gates, passed)
+                    self._gated(before, gates, passed)
+                self._stretches(before, gates, passed)
         self.now = to
+
+    def _holds(self, before: State, gates: tuple[view.ActiveGate, ...]) -> None:
+        holding = {(gate.name, gate.since) for gate in gates}
+        assert not holding & self.over, "a hold that has ended begins anew, with nothing added up"
+        ended = {(gate.name, gate.since_us / 1_000_000) for gate in before.gates} - holding
+        self.over |= {hold for hold in ended if "-failed" not in hold[0]}  # a retry goes on with its hold
+
+    def _still(self, before: State, gates: tuple[view.ActiveGate, ...], passed: float) -> None:
+        quiet = all(self._settled(role) for role in self.roles)
+        if quiet and not gates and (view.episode(before) is None or self._climbs(before)):
+            self.gate_free += passed
+            if self.after_first is not None:
+                self.after_first += passed
+        elif self.episode is None and not quiet:
+            self.gate_free = 0
+        self._silence()
+
+    def _gated(self, before: State, gates: tuple[view.ActiveGate, ...], passed: float) -> None:
+        for gate in gates:
+            if before.due and not gate.trusted:
+                hold = (gate.name, gate.since)
+                total = self.gate_sums[hold] = self.gate_sums.get(hold, 0) + passed
+                assert total <= 3 * self.window + SLACK_S or gate.escalated, f"{gate.name} is never told"
+
+    def _stretches(self, before: State, gates: tuple[view.ActiveGate, ...], passed: float) -> None:
+        if not any(gate.name == "paused" and gate.trusted for gate in gates):
+            self.stretch += passed
+        if self.watched and self.deadline:
+            episode = view.episode(before)
+            waits = episode is not None and episode.awaits is not None
+            allowed = self.deadline + SLACK_S + (INJECTED_S if waits else 0)
+            assert self.stretch <= allowed or self.told, "a cycle without progress, and nobody was told"
 
     def _climbs(self, before: State) -> bool:
         episode = view.episode(before)
@@ -126,7 +137,7 @@ class Monitor:
 
     # -- facts --------------------------------------------------------------------------------------------------------
 
-    def _fact(self, before: State, fact: f.Fact) -> None:
+    def _fact(self, before: State, fact: f.Fact) -> None:  # noqa: C901, PLR0912 - a case for each kind
         match fact:
             case f.SessionConfigured():
                 for role in fact.roles:
@@ -200,8 +211,8 @@ class Monitor:
         decision = self.effects.pop(fact.decision, None)
         if decision is None:
             return
-        counts = before.episode is not None and before.episode.flight is not None
-        current = counts and before.episode.flight.decision == fact.decision and not before.episode.flight.disowned  # type: ignore[union-attr]
+        flight = None if before.episode is None else before.episode.flight
+        current = flight is not None and flight.decision == fact.decision and not flight.disowned
         if not fact.ok:
             self.failed = True
             if isinstance(decision, d.FinalCheck | d.RecoveryDelivered):
@@ -235,7 +246,6 @@ class Monitor:
         self.debts = {}
 
     def _human(self) -> None:
-        self.rewound = set(self.effects)
         self._stretch()
 
     def _stretch(self) -> None:
@@ -248,7 +258,7 @@ class Monitor:
 
     # -- decisions ----------------------------------------------------------------------------------------------------
 
-    def _decision(self, decision: d.Decision, after: State) -> None:
+    def _decision(self, decision: d.Decision, after: State) -> None:  # noqa: C901, PLR0912 - a case for each kind
         if type(decision) in d.AWAITED:
             self.effects[decision.number] = decision
         match decision:

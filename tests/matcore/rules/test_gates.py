@@ -66,7 +66,7 @@ def test_raised_at_the_instant_of_its_end_is_the_same_hold() -> None:
 
 def test_raised_after_its_end_is_a_new_hold() -> None:
     """The sum was dropped when it ended."""
-    play = Play(ends=lambda decision: False).quiet_cycle()
+    play = Play(ends=lambda _: False).quiet_cycle()
     raised(cleared(raised(play, 0), 1_470), 1_501).until(3_301)
     assert play.brief("gate.escalated", "nudge") == [
         "1500 nudge 1 1 dev",

@@ -67,6 +67,13 @@ def test_the_deadline_waits_for_a_rung_3_on_its_way() -> None:
     assert play.until(1_860).brief("progress.overdue") == ["1860 progress.overdue c1"]
 
 
+def test_a_deadline_that_waited_is_told_in_a_pause_too() -> None:
+    """It had passed before the pause stopped its clock: as soon as the rung 3 that it waited for has failed."""
+    play = Play(progress_deadline=1_800, ends=lambda each: None if hasattr(each, "kind") else True).quiet_cycle()
+    play.at(1_810, "human.paused", until=9_000).until(1_860)
+    assert play.brief("progress.overdue") == ["1860 progress.overdue c1"]
+
+
 def test_the_ladder_comes_before_the_deadline() -> None:
     """In one instant: deferral and escalation, then overdue."""
     play = Play(progress_deadline=2_400).quiet_cycle().at(0, "gate.raised", gate="x").until(2_400)

@@ -218,7 +218,7 @@ def test_the_human_sets_the_ladder_back() -> None:
 
 def test_an_act_before_any_rung_rearms_nothing() -> None:
     """With no rung used the act only gives one window."""
-    play = Play(ends=lambda decision: False).quiet_cycle().until(600).at(700, "human.acted").until(1_300)
+    play = Play(ends=lambda _: False).quiet_cycle().until(600).at(700, "human.acted").until(1_300)
     assert play.brief("episode.rearmed", "nudge") == ["600 nudge 1 1 dev", "1300 nudge 1 1 dev"]
 
 

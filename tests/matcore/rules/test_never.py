@@ -1,4 +1,4 @@
-"""What must never happen, as properties over random sequences of facts. `HYPOTHESIS_PROFILE=thorough` runs many more."""
+"""What must never happen, as properties over random sequences; `HYPOTHESIS_PROFILE=thorough` runs many more."""
 
 from __future__ import annotations
 

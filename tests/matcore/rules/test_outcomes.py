@@ -223,7 +223,7 @@ def test_an_outcome_of_nothing_changes_nothing() -> None:
 
 def test_other_notifications_are_handed_over_once() -> None:
     """A notify that is not rung 3 is the notifier's business: its failure leads to nothing."""
-    play = Play(ends=lambda decision: False).quiet_cycle().at(5, "question.asked", question="q", role="dev").until(90)
+    play = Play(ends=lambda _: False).quiet_cycle().at(5, "question.asked", question="q", role="dev").until(90)
     assert play.brief() == ["5 notify question True q"]
     assert [gate.name for gate in play.state.gates] == ["awaiting-human"]
 

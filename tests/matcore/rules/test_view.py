@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from matcore.rules import decisions as d
 from matcore.rules import view
+from matcore.rules.ladder import Stage
 from matcore.rules.session import initial
+from matcore.rules.state import Status
 from tests.matcore.rules.play import Play, never_ends
 
 
@@ -23,19 +25,15 @@ def test_a_stall_at_a_glance() -> None:
     play = Play().at(0, "cycle.opened", cycle="c1").at(0, "role.idle", role="dev").at(3, "role.idle", role="review")
     play.handoff(5, "r1", "dev", "review").until(605)
     state = play.state
-    assert view.seats(state) == (view.Seat("dev", d_status("idle"), 0), view.Seat("review", d_status("idle"), 3))
+    assert view.seats(state) == (view.Seat("dev", Status.IDLE, 0), view.Seat("review", Status.IDLE, 3))
     assert view.debt(state) == view.Debt("review", "r1", "dev", 5, delivered=True)
     assert view.cycle(state) == view.OpenCycle("c1", 0)
-    assert view.episode(state) == view.OpenEpisode(1, 605, 1, view.Stage.FIRST, None)
+    assert view.episode(state) == view.OpenEpisode(1, 605, 1, Stage.FIRST, None)
     assert view.quiet(state, 700) == view.Quiet(95, running=True, due_at=1_205)
     assert view.overdue_at(state) == 5 + 36 * 600
     assert [(wake.message, wake.role, wake.target, wake.since) for wake in view.wakes(state)] == [
         ("r1", "review", "dev", 5)
     ]
-
-
-def d_status(name: str) -> view.Status:
-    return view.Status(name)
 
 
 def test_gates_with_their_time_to_escalation() -> None:
@@ -71,7 +69,7 @@ def test_the_outlook_takes_outcomes_for_good() -> None:
     """What is on its way succeeds: after a nudge comes the next rung."""
     play = Play(ends=never_ends).quiet_cycle().handoff(1, "r1", "dev", "review").until(601)
     assert view.awaited(play.state) == (play.number("nudge"),)
-    assert view.episode(play.state) == view.OpenEpisode(1, 601, 0, view.Stage.OPENED, play.number("nudge"))
+    assert view.episode(play.state) == view.OpenEpisode(1, 601, 0, Stage.OPENED, play.number("nudge"))
     (rung_2,) = view.outlook(play.state, 605)
     assert isinstance(rung_2, d.Nudge)
     assert (rung_2.at, rung_2.rung, rung_2.role) == (1_205, 2, "dev")
@@ -82,7 +80,7 @@ def test_what_a_final_check_asks_about() -> None:
     play = (
         Play("dev", "review", "plan", ends=never_ends).handoff(1, "r1", "review", "dev").handoff(2, "r2", "plan", "dev")
     )
-    play.handoff(3, "r3", "review", "dev").at(4, "turn.ended", role="dev")
+    play.handoff(3, "r3", "review", "dev").at(4, "turn.ended", role="dev").handoff(4, "r4", "plan", "dev")
     number = play.number("final_check")
     assert view.checked(play.state, number) == {"review": ("r1", "r3"), "plan": ("r2",)}
     play.at(5, "context.exhausted", role="dev").at(6, "context.fresh", role="dev")

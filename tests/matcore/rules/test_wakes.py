@@ -104,11 +104,10 @@ def test_a_check_confirmed_late_holds_from_then() -> None:
 
 def test_one_failed_check_of_two_leaves_the_other_on_its_way() -> None:
     """`injected` holds while any text is on its way into the role."""
-    play = given("r1", ends=never_ends).at(3, "turn.ended", role="dev", started=3)
+    play = given("r1", "r2", ends=never_ends).at(3, "turn.ended", role="dev", started=1)
     first = play.number("final_check")
-    play.handoff(4, "r2", "plan", "dev").at(5, "turn.ended", role="dev", started=0)
-    play.at(6, "relay.acked", id="r1", role="dev").at(6, "turn.ended", role="dev")
-    play.at(7, "effect.ended", decision=first, ok=False)
+    play.at(4, "turn.ended", role="dev", started=2.5).at(5, "effect.ended", decision=first, ok=False)
+    assert play.brief() == ["3 final_check dev r1", "4 final_check dev r2", f"5 wake.closed r1 dev {NO_REPLY}"]
     assert [gate.name for gate in play.state.gates if gate.active(play.state.now_us)] == ["injected/dev"]
 
 
