@@ -17,7 +17,7 @@ _FIELDS = (
     "pid", "start_time", "pane_id", "pane_pid", "pane_dead", "pane_in_mode", "pane_input_off", "pane_synchronized",
     "window_activity", "history_size", "cursor_x", "cursor_y", "cursor_flag", "alternate_on", "pane_width",
     "pane_height", "pane_dead_status", "session_id", "@mat_session", "@mat_role", "@mat_agent_session",
-    "@mat_started_s",
+    "@mat_started_s", "host",
 )  # fmt: skip
 _COMMAND = "#{s/[|]/_/:pane_current_command}"
 PANE_FORMAT = "mat-pane|" + "|".join(f"#{{{name}}}" for name in _FIELDS) + f"|{_COMMAND}|#{{pane_title}}"

@@ -73,14 +73,17 @@ def read(profile: Profile, capture: Capture) -> Screen:
     rows = Rows(capture)
     variables = {_LAB_NAMES.get(name, name): value for name, value in capture.variables.items()}
     found = find_composer(profile.composer, rows)
+    title = variables.get("pane_title")
+    if title == variables.get("host"):
+        title = None  # what tmux puts there until a program says something
     look = _Look(
         profile,
         rows,
-        variables.get("pane_title"),
+        title,
         variables.get("pane_dead") == "1",
         found,
         _composer_state(profile.composer, found, rows.styled),
-        _title_state(profile, variables.get("pane_title")),
+        _title_state(profile, title),
     )
     state, dialog, evidence = next(answer for judge in _QUESTIONS if (answer := judge(look)) is not None)
     notes, detail = _notes(look)

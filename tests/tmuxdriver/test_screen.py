@@ -85,6 +85,13 @@ def test_without_the_title_it_needs_a_screen_is_unknown() -> None:
     assert read(load("codex"), codex("• text", title="")).state == "unknown"
 
 
+def test_a_title_that_the_program_never_set_says_nothing() -> None:
+    """tmux shows the host's name until a program sets a title; where titles are off, that is no sign of rest."""
+    unset = codex("• text", title="vm")
+    assert read(load("codex"), Capture(unset.text, {**unset.variables, "host": "vm"})).state == "unknown"
+    assert read(load("codex"), Capture(unset.text, {**unset.variables, "host": "other"})).state == "idle"
+
+
 def test_an_unknown_menu_is_a_dialog() -> None:
     """A numbered menu in the composer's place is never idle, whatever it asks."""
     menu = Capture("  Pick one\n\n \u276f 1. This\n   2. That\n\n  arrows to choose", {"pane_title": "✳ Claude Code"})
