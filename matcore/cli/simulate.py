@@ -16,12 +16,11 @@ from matcore.errors import BadConfig, Refused
 def command(files: tuple[Path, ...], *, check: bool) -> None:
     """Run scenarios of the core in virtual time and print one JSON object a line for every decision.
 
-    With several files each line also has `file`. With --check nothing is printed but what differs."""
+    With several files each line also has `file`. With --check only what differs is printed, and how many hold."""
     from matcore.show import simulation  # PyYAML is not loaded for `--help`
 
     different = 0
-    for file in files:
-        scenario = simulation.load(file)
+    for file, scenario in zip(files, simulation.load_all(files), strict=True):
         decided = simulation.run(scenario)
         if not check:
             named = {"file": str(file)} if len(files) > 1 else {}

@@ -5,7 +5,7 @@ Outcomes come at the instant of the decision; the clock is fed at exactly the ti
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -64,6 +64,20 @@ def load(path: Path) -> Scenario:
     if scenario is None or reader.faults:
         raise BadConfig(reader.faults)
     return scenario
+
+
+def load_all(files: Iterable[Path]) -> list[Scenario]:
+    """All of them. Raises `BadConfig` with every fault of every file."""
+    loaded: list[Scenario] = []
+    faults: list[str] = []
+    for file in files:
+        try:
+            loaded.append(load(file))
+        except BadConfig as bad:
+            faults += bad.faults
+    if faults:
+        raise BadConfig(faults)
+    return loaded
 
 
 def run(scenario: Scenario) -> list[dict[str, object]]:

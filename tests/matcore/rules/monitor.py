@@ -38,6 +38,7 @@ class Monitor:
     checked: set[str] = field(default_factory=set)
     recovered: set[str] = field(default_factory=set)
     relays: dict[str, tuple[str, str, str]] = field(default_factory=dict)
+    lost: set[str] = field(default_factory=set)
     arrived: set[str] = field(default_factory=set)
     debts: dict[str, Debt] = field(default_factory=dict)
     on_its_way: dict[str, float] = field(default_factory=dict)
@@ -92,6 +93,16 @@ class Monitor:
         assert not holding & self.over, "a hold that has ended begins anew, with nothing added up"
         ended = {(gate.name, gate.since_us / 1_000_000) for gate in before.gates} - holding
         self.over |= {hold for hold in ended if "-failed" not in hold[0]}  # a retry goes on with its hold
+
+        for gate in gates:
+            name, _, role = gate.name.partition("/")
+            if name == "unknown":
+                assert self.roles[role] == "unknown", "it ends at once when the role is made out"
+            if name == "relay-pending":
+                waiting = set(self.relays) - self.arrived - self.lost
+                assert any(self.relays[relay][1] == role for relay in waiting), "it ends with the last delivery"
+            if name == "injected":
+                assert role in self.on_its_way, "it ends at once when the role is busy"
 
     def _still(self, before: State, gates: tuple[view.ActiveGate, ...], passed: float) -> None:
         quiet = all(self._settled(role) for role in self.roles)
@@ -159,6 +170,8 @@ class Monitor:
                 self._sent(fact)
             case f.RelayDelivered():
                 self._delivered(fact.id)
+            case f.RelayUndeliverable():
+                self.lost |= {fact.id} & set(self.relays)
             case f.HumanResumed():
                 self._human()
             case f.HumanActed():
