@@ -81,6 +81,9 @@ TABLE: Mapping[Air, Mapping[Event, Move]] = {
     },
 }
 
+LATE_KEPT = 16
+"""Outcomes may never come. What is dropped is a late ok's delivery, which the next rung 1 makes up for."""
+
 
 def took_off(work: Work, episode: Episode, number: int, rung: int, role: str | None, redelivers: str | None) -> None:
     """This rung is on its way now; it takes over the hold of the failed attempt that ended at this instant."""
@@ -179,7 +182,8 @@ def _remember(work: Work, episode: Episode, flight: Flight) -> None:
     """Only what may still matter: a relay that has not arrived, or the last rung of an episode that is open."""
     telling = flight.rung == LAST_RUNG and not flight.disowned and work.episode is not None
     if telling or debts.is_on_its_way(work, flight.redelivers):
-        work.late = (*work.late, Late(flight.decision, episode.number, flight.rung, flight.redelivers))
+        late = Late(flight.decision, episode.number, flight.rung, flight.redelivers)
+        work.late = (*work.late, late)[-LATE_KEPT:]
 
 
 def _keep_late(work: Work, event: Event) -> None:

@@ -26,6 +26,7 @@ UNKNOWN = "unknown"
 INJECTED = "injected"
 NUDGE_FAILED = "nudge-failed"
 NOTIFY_FAILED = "notify-failed"
+_FOR_EVER_US = 2**62  # what JSON numbers still hold
 OWN = frozenset({PAUSED, AWAITING_HUMAN, RELAY_PENDING, UNKNOWN, INJECTED, NUDGE_FAILED, NOTIFY_FAILED})
 
 
@@ -104,7 +105,7 @@ def raised(work: Work, name: str, until: float | None) -> None:
     if until is None:
         _move(work, name, Event.RAISED, None)
     else:
-        _move(work, name, Event.RAISED_UNTIL, max(us(until), work.now_us))
+        _move(work, name, Event.RAISED_UNTIL, min(max(us(until), work.now_us), _FOR_EVER_US))
 
 
 def cleared(work: Work, name: str) -> None:

@@ -60,7 +60,7 @@ def was_active(work: Work, name: str) -> None:
     """A turn's end or an own relay; `role.busy` counts by itself."""
     role = work.role(name)
     if role is not None:
-        work.put(replace(role, active_us=work.now_us))
+        work.put(Role(name, role.since_us, role.status, work.now_us, role.busied_us, role.heard))
 
 
 def active_last(roles: tuple[Role, ...]) -> Role:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 
+from matcore.rules.state import State
 from tests.matcore.rules.play import Play
 
 
@@ -49,6 +51,12 @@ def test_an_end_that_has_passed_holds_nothing() -> None:
     """`until` in the past ends the gate now."""
     assert ends(raised(Play(), 100, 50)) == {}
     assert ends(raised(raised(Play(), 10), 100, 50)) == {}
+
+
+def test_an_end_in_the_farthest_future_survives_json() -> None:
+    """A state with a gate that is trusted for longer than the world is still encoded and decoded."""
+    state = raised(Play(), 10, 1e300).state
+    assert msgspec.json.decode(msgspec.json.encode(state), type=State) == state
 
 
 def test_a_clear_of_nothing_is_nothing() -> None:

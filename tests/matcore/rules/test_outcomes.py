@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from matcore.rules import decisions as d
+from matcore.rules import flights
 from tests.matcore.rules.play import Play, never_ends
 
 
@@ -124,6 +125,14 @@ def test_a_late_ok_of_a_nudge_in_an_open_episode_counts_no_rung() -> None:
         "700 wake.opened r1 review dev visible_reply",
         "1261 nudge 1 1 review r1",
     ]
+
+
+def test_outcomes_that_never_come_do_not_pile_up() -> None:
+    """Of many rungs without an outcome only the newest are remembered."""
+    play = Play(ends=waiting, progress_deadline=0).quiet_cycle()
+    play.at(1, "relay.sent", id="r1", sender="dev", to="review").at(2, "relay.undeliverable", id="r1").until(50_000)
+    assert len(play.new("nudge")) > flights.LATE_KEPT
+    assert len(play.state.late) == flights.LATE_KEPT
 
 
 def told_late(play: Play) -> Play:
