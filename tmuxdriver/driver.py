@@ -18,6 +18,7 @@ from matcore.places import SessionPlaces
 from tmuxdriver import layout, panes
 from tmuxdriver.attention import Attention
 from tmuxdriver.cells import Rows
+from tmuxdriver.evidence import Submission
 from tmuxdriver.inject import Delivery, sanitise
 from tmuxdriver.observe import WINDOW_S, Watcher
 from tmuxdriver.panes import Identity
@@ -86,12 +87,19 @@ class TmuxDriver:
             seats[role.name] = _seat_data(identity, what.agent_session, what.started_s, started=True)
         return seats
 
-    def adopt(self, spec: SessionSpec, seats: Mapping[str, Mapping[str, object]]) -> None:
+    def adopt(
+        self,
+        spec: SessionSpec,
+        seats: Mapping[str, Mapping[str, object]],
+        typed: Mapping[str, Sequence[str]] | None = None,
+    ) -> None:
         """Watch a session from now on. Raises `BadConfig` when a profile is gone or broken."""
         made = {
             (spec.session, role.name): Seat.of(spec, role, self._profile(spec, role.backend), seats.get(role.name))
             for role in spec.roles
         }
+        for (_, name), seat in made.items():
+            seat.evidence.recent += [Submission(text, 0.0) for text in (typed or {}).get(name, ())]
         with self._lock:
             for key, seat in made.items():
                 known = self._seats.get(key)

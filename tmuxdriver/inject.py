@@ -18,10 +18,10 @@ from matcore.engine.driver import Outcome, Verdict
 from matcore.errors import OurMistake
 from tmuxdriver import panes
 from tmuxdriver.attention import Attention
-from tmuxdriver.evidence import Submission
+from tmuxdriver.evidence import STILL_S, Submission
 from tmuxdriver.panes import Identity, Pane
 from tmuxdriver.process import runs_agent
-from tmuxdriver.screen import Screen, holds, read
+from tmuxdriver.screen import Screen, holds, normalise, read
 from tmuxdriver.seat import Seat, boot_s
 from tmuxdriver.server import CommandFailed, NoServer, Tmux, TmuxError, Unreachable
 
@@ -29,9 +29,11 @@ MOST_BYTES = 1024
 MOST_ENTERS = 3
 APPEARS_S = 2.0
 """How long a pasted text may take until the composer shows it."""
-MOST_S = 15.0
+MOST_S = 20.0
 """Bound on everything after the paste."""
 LOOK_S = 0.03
+SETTLES_S = 2 * STILL_S
+"""How long a seat of which nothing is known yet may take to prove that it is idle."""
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _PASTE_FRAME = re.compile(r"(?:\x1b\[|\x9b)20[01]~")
 _DONE, _HELD = "mat-done", "mat-held"
@@ -98,6 +100,26 @@ class Delivery:
         return self._composer_is_free(screen)
 
     def _composer_is_free(self, screen: Screen) -> Outcome | None:
+        """The same predicate that status and ladder use; where nothing is known yet, it is waited for."""
+        end_s = boot_s() + SETTLES_S
+        while True:
+            held_back = self._held_back(screen)
+            if held_back is not None:
+                return held_back
+            with self.seat.lock:
+                known = self.seat.evidence.status
+            if known == "idle":
+                self.steps.append(f"composer {screen.composer}")
+                return None
+            if known == "busy" or boot_s() >= end_s:
+                return self._refused("busy" if known == "busy" else "not-ready", f"the role is {known}")
+            time.sleep(LOOK_S)
+            seen = self._look(tell=True)
+            if seen is None:
+                return self._ended(Verdict.GONE, "the pane died")
+            screen = seen[1]
+
+    def _held_back(self, screen: Screen) -> Outcome | None:
         with self.seat.lock:
             hook_says, asked = self.seat.evidence.hook_says, self.seat.evidence.asked_by_hook
         if screen.state == "dialog" or asked:
@@ -106,10 +128,7 @@ class Delivery:
             return self._refused("busy", "hook" if hook_says == "busy" else screen.evidence)
         if screen.composer == "draft":
             return self._refused("human-typing", f"a draft of {len(screen.typed)} characters")
-        if screen.state != "idle":
-            return self._refused("not-ready", screen.evidence)
-        self.steps.append(f"composer {screen.composer}")
-        return None
+        return None if screen.state == "idle" else self._refused("not-ready", screen.evidence)
 
     def _leave_mode(self, pane: Pane) -> bool:
         """Leave copy mode when nobody has touched a client for a while. Before the paste only, never after it."""
@@ -121,15 +140,22 @@ class Delivery:
         self.steps.append("left copy mode")
         return True
 
-    def _look(self, *, twice: bool = False) -> tuple[Pane, Screen] | None:
-        """The pane and what it shows, None when it is dead or not ours any more."""
+    def _look(self, *, twice: bool = False, tell: bool = False) -> tuple[Pane, Screen] | None:
+        """The pane and what it shows, None when it is dead or not ours any more. `tell`: it counts as a look."""
         for attempt in range(2 if twice else 1):
             if attempt:
                 time.sleep(LOOK_S)
             found = panes.capture(self.tmux, [self.identity.pane_id]).get(self.identity.pane_id)
             if found is not None and found[0].identity == self.identity and not found[0].dead:
-                return found[0], read(self.seat.profile, found[1])
+                screen = read(self.seat.profile, found[1])
+                if tell:
+                    self._tell(screen, normalise(found[1].text))
+                return found[0], screen
         return None
+
+    def _tell(self, screen: Screen, picture: str) -> None:
+        with self.seat.lock:
+            self.seat.pending += self.seat.evidence.looked(boot_s(), screen, picture)
 
     # -- typing ----------------------------------------------------------------------------------------------------
 
@@ -183,7 +209,8 @@ class Delivery:
             if not self._enter(end_s):
                 return self._ended(Verdict.UNCONFIRMED, "Enter was held back")
             self.steps.append(f"Enter {number}")
-            if self._wait_for(self._is_in, min(end_s, boot_s() + self.seat.profile.submit.verify_s)):
+            # Longer each time: what is slow to show that it took the first Enter would take the next one, too.
+            if self._wait_for(self._is_in, min(end_s, boot_s() + number * self.seat.profile.submit.verify_s)):
                 return self._ended(Verdict.SUBMITTED, "")
         return self._ended(Verdict.UNCONFIRMED, f"no evidence after {MOST_ENTERS} times Enter")
 

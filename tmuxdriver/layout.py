@@ -72,6 +72,8 @@ def plan(spec: SessionSpec, role: RoleSpec, profile: Profile, *, resume: str | N
     env = {name: _filled(value, values) for name, value in profile.launch.env.items()} | own
     words = [_filled(word, values) for word in _words(spec, role, profile, resume=resume is not None, hooks=hooks)]
     found = words[0] if Path(words[0]).is_absolute() else shutil.which(words[0], path=spec.path)
+    if not role.dir.is_dir():
+        raise Unavailable(f"{role.name}: there is no folder {role.dir}. Make it, or change `dir`.")
     if found is None:
         raise Unavailable(f"{role.name}: {words[0]!r} is not on PATH. Install it, or choose another backend.")
     return Start((found, *words[1:]), env, role.dir, agent_session, boot_s())
@@ -131,31 +133,32 @@ def start(tmux: Tmux, spec: SessionSpec, role: str, what: Start) -> Identity:
     command = ["--", "/usr/bin/env", *what.argv]
     client = {"PATH": spec.path}
     width, height = (str(number) for number in spec.size)
-    target = f"={spec.session}:"
+    created = f"={spec.session}:={role}"
+    marks = [
+        ["resize-window", "-t", created, "-x", width, "-y", height],
+        ["set-option", "-p", "-t", created, "remain-on-exit", "on"],
+        *_marks(created, {"@mat_session": spec.session, "@mat_role": role}),
+        *_marks(created, _notes(what)),
+    ]
     if _has_session(tmux, spec.session):
-        out = tmux.run(["new-window", "-t", target, *where, *command], env=client)
+        begin = [["new-window", "-t", f"={spec.session}:", *where, *command]]
     else:
         names = " ".join([*_KEPT, *sorted({name for each in spec.roles for name in each.env})])
-        out = tmux.run(
+        begin = [
             ["set-option", "-g", "update-environment", names],
             ["new-session", "-s", spec.session, "-x", width, "-y", height, *where, *command],
-            env=client,
-        )
-    identity = _identity(out)
-    tmux.run(
-        ["resize-window", "-t", identity.pane_id, "-x", width, "-y", height],
-        ["set-option", "-p", "-t", identity.pane_id, "remain-on-exit", "on"],
-        ["set-option", "-p", "-t", identity.pane_id, "@mat_session", spec.session],
-        ["set-option", "-p", "-t", identity.pane_id, "@mat_role", role],
-    )
-    _remember(tmux, identity, what)
-    return identity
+        ]
+    # One invocation: a pane that nobody could mark would be started again by the next `up`.
+    return _identity(tmux.run(*begin, *marks, env=client))
 
 
-def _remember(tmux: Tmux, identity: Identity, what: Start) -> None:
+def _notes(what: Start) -> dict[str, str]:
     """What a later `up` must know of an agent that runs already."""
-    notes = {"@mat_agent_session": what.agent_session or "", "@mat_started_s": f"{what.started_s:.3f}"}
-    tmux.run(*(["set-option", "-p", "-t", identity.pane_id, name, value] for name, value in notes.items()))
+    return {"@mat_agent_session": what.agent_session or "", "@mat_started_s": f"{what.started_s:.3f}"}
+
+
+def _marks(pane: str, options: Mapping[str, str]) -> list[list[str]]:
+    return [["set-option", "-p", "-t", pane, name, value] for name, value in options.items()]
 
 
 def restart(tmux: Tmux, spec: SessionSpec, role: str, what: Start) -> Identity:
@@ -171,9 +174,8 @@ def restart(tmux: Tmux, spec: SessionSpec, role: str, what: Start) -> Identity:
          "--", "/usr/bin/env", *what.argv],
         env={"PATH": spec.path},
     )  # fmt: skip
-    identity = _identity(tmux.run(["display-message", "-p", "-t", pane.identity.pane_id, panes.PANE_FORMAT]))
-    _remember(tmux, identity, what)
-    return identity
+    tmux.run(*_marks(pane.identity.pane_id, _notes(what)))
+    return _identity(tmux.run(["display-message", "-p", "-t", pane.identity.pane_id, panes.PANE_FORMAT]))
 
 
 def stop(tmux: Tmux, session: str) -> None:

@@ -99,7 +99,11 @@ class Watcher:
                 return False
             seat.misses = 0
             found += self._flags(seat, pane, now_s)
-            self._looked_for_agent(seat, pane, now_s, found)
+            doubtful = _is_doubtful(seat, pane, now_s)
+        runs = not doubtful or runs_agent(seat.profile, int(pane.identity.pane_pid))
+        with seat.lock:
+            if doubtful:
+                found += _agent_found(seat, pane, now_s) if runs else _agent_missed(seat, pane, now_s)
             return not seat.is_typing and _needs_look(seat, pane, now_s)
 
     def _missed(self, seat: Seat, pane: Pane | None) -> list[Sighting]:
@@ -118,22 +122,6 @@ class Watcher:
             *seat.evidence.gate("synchronized", pane.synchronized, "tmux"),
         ]
 
-    def _looked_for_agent(self, seat: Seat, pane: Pane, now_s: float, found: list[Sighting]) -> None:
-        """The process tree is dear: it is walked when the pane's command changed, and while something is amiss."""
-        uncertain = seat.absent_s is not None or "no-agent" in seat.evidence.gates
-        due = uncertain and (seat.absent_s is not None or now_s - seat.process_s >= PROCESS_LOOK_S)
-        if pane.command == seat.process_key and not due:
-            return
-        seat.process_key, seat.process_s = pane.command, now_s
-        if runs_agent(seat.profile, int(pane.identity.pane_pid)):
-            seat.absent_s = None
-            found += seat.evidence.gate("no-agent", False, "process")
-            return
-        seat.absent_s = now_s if seat.absent_s is None else seat.absent_s
-        if now_s - seat.absent_s >= ABSENT_S:
-            found += seat.evidence.gate("no-agent", True, "process")
-            found += seat.evidence.lost("process")
-
     # -- screens -----------------------------------------------------------------------------------------------------
 
     def _looks(self, wanted: dict[str, Seat]) -> list[Sighting]:
@@ -146,14 +134,36 @@ class Watcher:
         now_s = boot_s()
         for pane_id, (pane, capture) in captured.items():
             seat = wanted[pane_id]
+            screen, picture = _read(seat, capture)
             with seat.lock:
                 if seat.is_typing or pane.identity != seat.identity or pane.dead:
                     continue
                 seat.changes, seat.captured_s, seat.captured_wall_s = pane.changes, now_s, wall_s
                 if "no-agent" not in seat.evidence.gates:
-                    screen, picture = _read(seat, capture)
                     found += seat.evidence.looked(now_s, screen, picture)
         return found
+
+
+def _is_doubtful(seat: Seat, pane: Pane, now_s: float) -> bool:
+    """The process tree is dear: it is walked when the pane's command changed, and while something is amiss."""
+    if pane.command != seat.process_key or seat.absent_s is not None:
+        return True
+    return "no-agent" in seat.evidence.gates and now_s - seat.process_s >= PROCESS_LOOK_S
+
+
+def _agent_found(seat: Seat, pane: Pane, now_s: float) -> list[Sighting]:
+    seat.process_key, seat.process_s, seat.absent_s = pane.command, now_s, None
+    return seat.evidence.gate("no-agent", False, "process")
+
+
+def _agent_missed(seat: Seat, pane: Pane, now_s: float) -> list[Sighting]:
+    """Missed once is between two commands; `ABSENT_S` later it is gone from its pane."""
+    seat.process_key, seat.process_s = pane.command, now_s
+    seat.absent_s = now_s if seat.absent_s is None else seat.absent_s
+    if now_s - seat.absent_s < ABSENT_S:
+        return []
+    seat.absent_s = None
+    return [*seat.evidence.gate("no-agent", True, "process"), *seat.evidence.lost("process")]
 
 
 def _read(seat: Seat, capture: Capture) -> tuple[Screen, str]:
