@@ -23,7 +23,7 @@ from matcore.engine.journal import Entry, Journal
 from matcore.places import SessionPlaces, StatePlaces
 from tests.waiting import wait_for
 
-MAT = [sys.executable, "-m", "matcore.fast"]
+MAT = [str(Path(sys.executable).parent / "mat")]
 UP_WITHIN_S = 40.0
 
 

@@ -33,6 +33,7 @@ class FakeDriver:
         self.on_text: Callable[[str, str, str], None] = lambda _session, _role, _text: None
         self.fault: Exception | None = None
         self.stopped: list[str] = []
+        self.typed: dict[str, Sequence[str]] = {}
         self._seen: list[Sighting] = []
 
     def launch(self, spec: SessionSpec, *, resume: Mapping[str, str]) -> Mapping[str, Mapping[str, object]]:
@@ -44,7 +45,13 @@ class FakeDriver:
             self.seats[session, role] = FakeSeat()
         return {"started": started, "agent_session": resume or f"fake-{session}-{role}"}
 
-    def adopt(self, spec: SessionSpec, seats: Mapping[str, Mapping[str, object]]) -> None:
+    def adopt(
+        self,
+        spec: SessionSpec,
+        seats: Mapping[str, Mapping[str, object]],
+        typed: Mapping[str, Sequence[str]] | None = None,
+    ) -> None:
+        self.typed = dict(typed or {})
         self.adopted[spec.session] = spec
         for role in seats:
             self.see(spec.session, f"role.{self.seats[spec.session, role].status}", role)

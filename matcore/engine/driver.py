@@ -92,8 +92,17 @@ class Driver(Protocol):
         `agent_session: str | None`. Raises `Unavailable`.
         """
 
-    def adopt(self, spec: SessionSpec, seats: Mapping[str, Mapping[str, object]]) -> None:
-        """Watch a session from now on. `seats` is what `launch` or `restart` returned."""
+    def adopt(
+        self,
+        spec: SessionSpec,
+        seats: Mapping[str, Mapping[str, object]],
+        typed: Mapping[str, Sequence[str]] | None = None,
+    ) -> None:
+        """Watch a session from now on. `seats` is what `launch` or `restart` returned.
+
+        `typed` are the last texts that were handed to each role's seat, perhaps by a supervisor before this one: what
+        an agent reports of them is not a human's act.
+        """
 
     def forget(self, session: str) -> None:
         """Watch it no longer. Ends nothing."""

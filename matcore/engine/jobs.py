@@ -55,7 +55,9 @@ class Scribe:
                 body=_content(relay.path),
                 command=self._book.ledger.command,
             )
-        return Job(self._next("relay"), "relay", relay.to, text, messages.relay_mark(message_id=relay.id), relay=relay.id)
+        return Job(
+            self._next("relay"), "relay", relay.to, text, messages.relay_mark(message_id=relay.id), relay=relay.id
+        )
 
     def nudge(self, nudge: d.Nudge) -> Job:
         job = self._next("nudge")
@@ -89,7 +91,9 @@ class Scribe:
     def final_check(self, check: d.FinalCheck) -> Job:
         rows = list(view.checked(self._book.state, check.number).items())
         text = messages.final_check(rows=rows, command=self._book.ledger.command)
-        return Job(self._next("final"), "final_check", check.role, text, messages.final_check_mark(), decision=check.number)
+        return Job(
+            self._next("final"), "final_check", check.role, text, messages.final_check_mark(), decision=check.number
+        )
 
     def recovery(self, recovery: d.RecoveryDelivered) -> Job:
         seq = int(recovery.message.rpartition("-")[2])

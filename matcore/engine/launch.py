@@ -137,7 +137,9 @@ def _prepare(ledger: Ledger, config: SessionConfig, goal: str | None) -> None:
 
 def record_of(ledger: Ledger, seats: Mapping[str, Mapping[str, object]], goal: str | None) -> dict[str, Any]:
     recovery = ledger.config.get("recovery") or {}
-    policy = {key: recovery[key] for key in ("window", "gate_settle", "progress_deadline") if recovery.get(key) is not None}
+    policy = {
+        key: recovery[key] for key in ("window", "gate_settle", "progress_deadline") if recovery.get(key) is not None
+    }
     return {
         "session": ledger.session,
         "request": "up",

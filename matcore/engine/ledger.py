@@ -14,6 +14,7 @@ from typing import Any
 PENDING, DELIVERED, UNCONFIRMED, UNDELIVERABLE = "pending", "delivered", "unconfirmed", "undeliverable"
 _LAST_NOTICES = 64
 _LAST_SET_ASIDE = 16
+_LAST_TYPED = 8
 
 
 @dataclass(slots=True)
@@ -149,6 +150,7 @@ class Ledger:
     set_aside_total: int = 0
     frontier: dict[str, dict[str, int]] = field(default_factory=dict)
     injected: int = 0
+    typed: dict[str, list[str]] = field(default_factory=dict)
     mistake: str | None = None
 
     @property
@@ -319,6 +321,7 @@ def gate_name(data: Mapping[str, Any]) -> str:
 
 def _inject(ledger: Ledger, at: float, data: Mapping[str, Any]) -> None:
     ledger.injected += 1
+    ledger.typed[data["role"]] = [*ledger.typed.get(data["role"], []), data["text"]][-_LAST_TYPED:]
     ledger.flights[data["job"]] = Flight(
         data["job"], data["kind"], data["role"], at, data.get("relay"), data.get("decision")
     )

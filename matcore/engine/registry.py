@@ -62,7 +62,7 @@ class Registry:
 def adopt(session: Session, driver: Driver) -> None:
     """Let the driver watch what sits in the session's seats."""
     seats = {role: seat.identity for role, seat in session.ledger.seats.items()}
-    driver.adopt(spec_of(session.ledger), seats)
+    driver.adopt(spec_of(session.ledger), seats, session.ledger.typed)
 
 
 def spec_of(ledger: Ledger) -> SessionSpec:

@@ -7,7 +7,7 @@ was refused) may be lost without harm.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -18,8 +18,8 @@ from matcore.engine.jobs import Job, Scribe, places_of
 from matcore.engine.lanes import Lane
 from matcore.engine.ledger import Notice
 from matcore.engine.notify import Told
-from matcore.rules import decisions as d
 from matcore.places import SessionPlaces
+from matcore.rules import decisions as d
 from matcore.words.notices import notice as notice_text
 
 FIRST_RETRY_S, LAST_RETRY_S = 1.0, 60.0
@@ -54,9 +54,7 @@ class _Retry:
 class Session:
     """See the module's text."""
 
-    def __init__(
-        self, book: Book, host: Clock, clock: JournalClock, driver: Driver, town: Town
-    ) -> None:
+    def __init__(self, book: Book, host: Clock, clock: JournalClock, driver: Driver, town: Town) -> None:
         self.book = book
         self.host = host
         self.clock = clock
@@ -345,4 +343,3 @@ class Session:
         if role not in self.lanes:
             self.lanes[role] = Lane(f"{self.name}/{role}")
         return self.lanes[role]
-

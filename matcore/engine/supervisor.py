@@ -328,6 +328,7 @@ class Supervisor:
 
     def _after_gap(self, watched: Watched, gap: Gap) -> None:
         watched.session.nobody_watched(gap)
+        watched.driver.forget(watched.session.name)
         registry.adopt(watched.session, watched.driver)
 
     def _keep_up(self) -> None:

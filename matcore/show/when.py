@@ -6,7 +6,6 @@ import re
 from datetime import datetime, timedelta
 
 from matcore.engine.config import duration_s
-from matcore.errors import BadConfig
 
 _CLOCK = re.compile(r"(\d{1,2}):(\d{2})(?::(\d{2}))?")
 
@@ -25,5 +24,3 @@ def wall_since(text: str, now_s: float) -> float:
     except ValueError:
         return now_s - duration_s(text)
     return (moment if moment.tzinfo else moment.astimezone()).timestamp()
-
-

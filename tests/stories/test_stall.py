@@ -200,3 +200,11 @@ def test_a_kick_has_its_number_in_the_index(world: World) -> None:
     world.up(roles=("dev", "review"), roles_config={"dev": {"kick": "Work on it"}})
     assert world.driver.seats["duo", "dev"].texts[0].startswith("[relay r-000001 from human]")
     assert '"id":"r-000001"' in world.folder_of().sent_index.read_text()
+
+
+def test_a_restarted_supervisor_knows_what_was_typed_before(world: World) -> None:
+    """The driver of a new supervisor is told the last texts, so that no report of them counts as a human's act."""
+    world.up()
+    world.relay("dev", "review", 1)
+    world.restart()
+    assert world.driver.typed["review"][-1].startswith("[relay r-000001 from dev]")
