@@ -132,6 +132,8 @@ class Composer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Rows inside the frame that are not text (a model line); dropped before the text is read."""
     pasted: str | None = None
     """How a collapsed paste is shown."""
+    scrolls: bool = False
+    """Whether a long text pushes the row with `mark` out of sight: the first row may then be one with `indent`."""
     rows: int = 24
     foot_rows: int = 4
 

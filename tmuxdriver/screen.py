@@ -297,8 +297,9 @@ def _first_framed(composer: Composer, rows: Rows, end: int) -> int | None:
             first -= 1
         return first if first < end else None
     top = pattern(composer.top)
+    begins = [mark, pattern(composer.indent)] if composer.scrolls and composer.indent else [mark]
     for number in range(end - 2, lowest - 2, -1):
-        if number >= 0 and top.search(rows.text[number]) and mark.search(rows.text[number + 1]):
+        if number >= 0 and top.search(rows.text[number]) and any(each.match(rows.text[number + 1]) for each in begins):
             return number + 1
     return None
 

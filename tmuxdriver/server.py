@@ -114,12 +114,18 @@ def _exchange(argv: Sequence[str], env: Mapping[str, str], stdin: bytes, timeout
             out, err_out = _drain(process, stdin, deadline)
             code = process.wait(max(0.05, deadline - time.monotonic()))
         except (TimeoutError, subprocess.TimeoutExpired) as err:
+            _end_group(process)
             raise Unreachable(f"tmux gave no answer within {timeout_s:g} s") from err
-        finally:
-            if process.poll() is None:
-                with contextlib.suppress(ProcessLookupError):
-                    os.killpg(process.pid, signal.SIGKILL)
+        except Unreachable:
+            _end_group(process)
+            raise
     return code, out.decode("utf-8", "replace"), err_out.decode("utf-8", "replace")
+
+
+def _end_group(process: subprocess.Popen[bytes]) -> None:
+    """End the client and whatever it started, for that may hold our pipes when the client itself has ended."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
 
 
 def _drain(process: subprocess.Popen[bytes], stdin: bytes, deadline: float) -> tuple[bytes, bytes]:

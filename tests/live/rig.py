@@ -35,6 +35,7 @@ class Rig:
     roles: tuple[str, ...] = ("dev",)
     changes: Mapping[str, Any] = field(default_factory=dict)
     """Laid over the shipped profile, key by key."""
+    size: tuple[int, int] = (100, 30)
 
     def __post_init__(self) -> None:
         self.socket = f"mat-{uuid.uuid4().hex[:12]}"
@@ -59,7 +60,7 @@ class Rig:
     def spec(self) -> SessionSpec:
         args = ("--script", str(self.folder / "script.yaml"), "--log", str(self.log_file))
         roles = tuple(RoleSpec(r, "scripted", self.work, self.folder / "prompt.md", args=args) for r in self.roles)
-        return SessionSpec("duo", self.work, roles, os.environ["PATH"], size=(100, 30))
+        return SessionSpec("duo", self.work, roles, os.environ["PATH"], size=self.size)
 
     def up(self, *, ready: bool = True) -> None:
         """Launched and adopted; `ready`: every agent shows its empty composer."""

@@ -6,6 +6,7 @@ import os
 import signal
 import sys
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 
 import psutil
 import pytest
@@ -280,3 +281,62 @@ def test_a_deaf_program_is_not_told_twice(make_rig: MakeRig) -> None:
     assert rig.typed().count(TEXT) <= 1
     assert not rig.messages()
     assert "\r" not in rig.typed()
+
+
+def test_a_long_text_in_a_composer_that_scrolls(make_rig: MakeRig) -> None:
+    """The longest text that there is, in a composer that shows only its end."""
+    rig = make_rig(script={"collapse_paste": False})
+    rig.size = (80, 24)
+    rig.up()
+    delivered_once(rig, "[relay r-9] " + " ".join(f"word{number:03}" for number in range(125)))
+
+
+def test_two_texts_at_once_go_one_after_the_other(make_rig: MakeRig) -> None:
+    """They never meet in one composer: one is submitted, the other waits its turn and is refused untouched."""
+    rig = make_rig(script={"rules": [{"when": "relay", "steps": [{"work": 2}]}]})
+    rig.up()
+    with ThreadPoolExecutor(2) as pool:
+        outcomes = list(pool.map(rig.deliver, ["[relay r-1] one", "[relay r-2] two"]))
+    assert sorted(outcome.verdict for outcome in outcomes) == [Verdict.REFUSED, Verdict.SUBMITTED]
+    assert len(wait_for(rig.messages)) == 1
+    assert rig.typed().count("\x1b[200~") == 1
+
+
+def test_a_pause_between_two_tool_calls_is_not_taken_for_idle(make_rig: MakeRig) -> None:
+    """The delivery uses the predicate of the status: a turn that was seen is over when it is proven to be."""
+    rig = make_rig(script={"rules": [{"when": "long", "steps": [{"work": 4, "gaps": [[1.0, 1.5]]}]}]})
+    rig.up()
+    rig.wait_to_see("role.idle", role="dev")
+    rig.keys("long", "Enter")
+    rig.wait_to_see("role.busy", role="dev")
+    wait_for(lambda: "esc to interrupt" not in rig.screen())
+    refused(rig, "busy")
+
+
+def test_a_person_who_types_between_paste_and_enter_is_not_submitted(make_rig: MakeRig) -> None:
+    """What a person has added to our text is theirs: no Enter, and the outcome says that nobody knows."""
+    rig = make_rig(changes={"submit": {"settle_s": 1.0}})
+    rig.up()
+    with ThreadPoolExecutor(1) as pool:
+        flying = pool.submit(rig.deliver, TEXT)
+        wait_for(lambda: TEXT in rig.typed())
+        rig.keys(" and drop the database")
+        outcome = flying.result()
+    assert outcome.verdict is Verdict.UNCONFIRMED
+    assert "\r" not in rig.typed()
+    assert not rig.messages()
+
+
+def test_a_mode_that_begins_after_the_paste_swallows_no_enter(make_rig: MakeRig) -> None:
+    """Enter waits until the person has left copy mode; the text is neither lost nor typed again."""
+    rig = make_rig(changes={"submit": {"settle_s": 1.0}})
+    rig.up()
+    with ThreadPoolExecutor(1) as pool:
+        flying = pool.submit(rig.deliver, TEXT)
+        wait_for(lambda: TEXT in rig.typed())
+        rig.person("copy-mode", "-t", rig.pane())
+        rig.settled(1.5)
+        assert not rig.messages()
+        rig.person("copy-mode", "-q", "-t", rig.pane())
+        assert flying.result().verdict is Verdict.SUBMITTED
+    assert rig.messages() == [TEXT]
