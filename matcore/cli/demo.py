@@ -158,9 +158,10 @@ def _show_log(state: StatePlaces, session: str, as_json: bool) -> None:
     journal = Journal.read(state.journal(session))
     if not as_json:
         console.print(Text("\nWhat happened (mat log shows all of it):", style="bold"))
+    ended = log.outcomes(journal)
     for entry in journal.entries():
         if as_json:
-            echo_json(log.record(session, entry))
+            echo_json(log.record(session, entry, ended))
         elif entry.name in _TOLD:
             console.print(Text(log.line(session, entry), style=log.STYLES[entry.kind]))
     journal.close()

@@ -43,10 +43,13 @@ def command(
     name = session or the_only(places())
     journal = Journal.read(_path(places(), name))
     console = Console(soft_wrap=True, highlight=False)
+    ended: dict[int, bool] | None = None
     try:
         for entry in _chosen(journal, count, episode, since, kinds, follow):
             if as_json:
-                echo_json(log.record(name, entry))
+                if ended is None:
+                    ended = log.outcomes(journal, entry.seq)
+                echo_json(log.record(name, entry, ended))
             else:
                 console.print(Text(log.line(name, entry), style=log.STYLES[entry.kind]))
             if follow:
