@@ -148,7 +148,21 @@ def test_required_keys_are_named() -> None:
 
 def test_the_checks_of_the_gate_are_these() -> None:
     """The gate's checks, in their order, under the names of the journal."""
-    assert [check.name for check in h.checks(["issue"])] == ["front-matter", "required-keys"]
+    assert [check.name for check in h.checks(["issue"])] == ["front-matter", "required-keys", "verdict"]
+
+
+def test_each_check_runs_in_one_place() -> None:
+    """What agents run themselves is no gate, and everything else is one."""
+    assert [check.name for check in h.at_the_gate([], ["verdict"])] == ["front-matter", "required-keys"]
+    assert [check.name for check in h.by_command([], ["verdict"])] == ["verdict"]
+
+
+def test_a_wrong_verdict_is_refused_with_its_rule() -> None:
+    """A handoff without one, or with a right one, passes."""
+    check = h.VerdictRules()
+    assert check.refusal(h.read("# Done\n")) is None
+    assert check.refusal(h.read('{"verdict": "ok"}')) is None
+    assert "none of `ok`" in str(check.refusal(h.read('{"verdict": "fine"}')))
 
 
 def test_no_check_comes_from_outside() -> None:
