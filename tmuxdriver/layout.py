@@ -10,12 +10,11 @@ from __future__ import annotations
 import shlex
 import shutil
 import sys
-import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from matcore.engine.driver import RoleSpec, SessionSpec
+from matcore.engine.driver import RoleSpec, SessionSpec, new_session
 from matcore.errors import BadConfig, Unavailable
 from matcore.places import SessionPlaces
 from tmuxdriver import panes
@@ -27,11 +26,6 @@ from tmuxdriver.server import CommandFailed, NoServer, Tmux, TmuxError
 
 _KEPT = ("DISPLAY", "SSH_AUTH_SOCK", "SSH_AGENT_PID", "SSH_CONNECTION", "WINDOWID", "XAUTHORITY")
 """tmux's own default of `update-environment`."""
-
-
-def new_session() -> str:
-    """The id of an agent session that is opened now. Made here alone; nobody builds one."""
-    return str(uuid.uuid4())
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +113,7 @@ def _write_files(profile: Profile, folder: Path, values: Mapping[str, str]) -> N
 def find(tmux: Tmux, session: str) -> dict[str, Pane]:
     """The panes of a session by role, dead ones too. Raises `TmuxError`; a server that is not there has none."""
     try:
-        listing = panes.look(tmux)
+        listing = panes.look(tmux, panes.PANE_FORMAT)
     except NoServer:
         return {}
     ours = (pane for pane in listing.panes.values() if pane.values["@mat_session"] == session)

@@ -11,6 +11,7 @@ All times are seconds of CLOCK_BOOTTIME (`boot_s`); the loop turns them into the
 from __future__ import annotations
 
 import enum
+import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -79,6 +80,11 @@ class SessionSpec:
     path: str
     size: tuple[int, int] = (160, 48)
     options: Mapping[str, object] = field(default_factory=dict)
+
+
+def new_session() -> str:
+    """The id of an agent session that is opened now. Made here alone, for all drivers; nobody builds one."""
+    return str(uuid.uuid4())
 
 
 class Driver(Protocol):
