@@ -13,14 +13,26 @@ from dataclasses import dataclass
 from tmuxdriver.cells import Capture
 from tmuxdriver.server import CommandFailed, Tmux, Unreachable
 
-_FIELDS = (
+_ROW = (
     "pid", "start_time", "pane_id", "pane_pid", "pane_dead", "pane_in_mode", "pane_input_off", "pane_synchronized",
-    "window_activity", "history_size", "cursor_x", "cursor_y", "cursor_flag", "alternate_on", "pane_width",
-    "pane_height", "pane_dead_status", "session_id", "@mat_session", "@mat_role", "@mat_agent_session",
-    "@mat_started_s", "host",
+    "window_activity", "history_size", "cursor_x", "cursor_y", "cursor_flag", "session_id", "pane_dead_status",
 )  # fmt: skip
-_COMMAND = "#{s/[|]/_/:pane_current_command}"
-PANE_FORMAT = "mat-pane|" + "|".join(f"#{{{name}}}" for name in _FIELDS) + f"|{_COMMAND}|#{{pane_title}}"
+_MORE = (
+    "alternate_on", "pane_width", "pane_height", "host", "@mat_session", "@mat_role", "@mat_agent_session",
+    "@mat_started_s",
+)  # fmt: skip
+_TEXTS = ("pane_current_command", "pane_title")
+
+
+def _format(first: str, names: tuple[str, ...]) -> str:
+    return "|".join([first, *(f"#{{{name}}}" for name in names), "#{s/[|]/_/:pane_current_command}", "#{pane_title}"])
+
+
+ROW_FORMAT = _format("mat-row", _ROW)
+"""What each tick asks of each pane: every variable costs tmux time."""
+PANE_FORMAT = _format("mat-pane", _ROW + _MORE)
+"""All that is known of a pane."""
+_FORMS = {"mat-row": (*_ROW, *_TEXTS), "mat-pane": (*_ROW, *_MORE, *_TEXTS)}
 _CLIENT_FORMAT = "mat-client|#{session_id}|#{client_activity}|#{client_name}"
 _END = "mat-end"
 _BATCH = 100
@@ -68,7 +80,7 @@ class Pane:
     @property
     def changes(self) -> tuple[str, ...]:
         """Whatever differs when the pane has been written to."""
-        names = ("window_activity", "history_size", "cursor_x", "cursor_y", "cursor_flag", "alternate_on", "pane_title")
+        names = ("window_activity", "history_size", "cursor_x", "cursor_y", "cursor_flag", "pane_title")
         return tuple(self.values[name] for name in names)
 
     @property
@@ -93,10 +105,10 @@ class Listing:
     clients: tuple[Client, ...]
 
 
-def look(tmux: Tmux) -> Listing:
+def look(tmux: Tmux, form: str = ROW_FORMAT) -> Listing:
     """One question for everything. Raises what `Tmux.run` raises; an answer without its end is `Unreachable`."""
     out = tmux.run(
-        ["list-panes", "-a", "-F", PANE_FORMAT],
+        ["list-panes", "-a", "-F", form],
         ["list-clients", "-F", _CLIENT_FORMAT],
         ["display-message", "-p", _END],
     )
@@ -109,11 +121,14 @@ def look(tmux: Tmux) -> Listing:
 
 
 def parse_pane(line: str) -> Pane | None:
-    """One row of `PANE_FORMAT`, None for anything else."""
-    parts = line.split("|", len(_FIELDS) + 2)
-    if parts[0] != "mat-pane" or len(parts) != len(_FIELDS) + 3 or not parts[3].startswith("%"):
+    """One row of `ROW_FORMAT` or `PANE_FORMAT`, None for anything else."""
+    names = _FORMS.get(line.partition("|")[0])
+    if names is None:
         return None
-    values = dict(zip((*_FIELDS, "pane_current_command", "pane_title"), parts[1:], strict=True))
+    parts = line.split("|", len(names))[1:]
+    if len(parts) != len(names) or not parts[2].startswith("%"):
+        return None
+    values = dict(zip(names, parts, strict=True))
     return Pane(Identity(values["pid"], values["start_time"], values["pane_id"], values["pane_pid"]), values)
 
 
