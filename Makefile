@@ -16,7 +16,7 @@ MAKEFLAGS += --no-print-directory
 ARGS ?=
 BIN := .venv/bin
 WORKERS ?= auto
-SCENARIOS = $(wildcard tests/scenarios/*.yaml)
+SCENARIOS = $(wildcard tests/scenarios/*.yaml tests/scenarios/own/*.yaml)
 # The soak takes hours and is run by itself, before a release.
 BENCHMARKS = $(sort $(filter-out __init__ soak,$(basename $(notdir $(wildcard benchmarks/*.py)))))
 

@@ -15,7 +15,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from matcore.rules.moments import us
-from matcore.rules.policy import INJECTED_US
 from matcore.rules.state import Gate, Way
 from matcore.rules.work import Work
 
@@ -129,9 +128,12 @@ def failed(work: Work, name: str, hold: Gate | None) -> None:
     _put(work, replace(before, until_us=None, ends_us=ends))
 
 
-def injected(work: Work, role: str) -> None:
-    """A text is on its way into this role: trusted for a minute from now."""
-    _move(work, named(INJECTED, role), Event.RAISED_UNTIL, work.now_us + INJECTED_US)
+def injected(work: Work, role: str, until_us: int) -> None:
+    """Texts are on their way into this role: trusted until then; none are, if that is not later than now."""
+    if until_us > work.now_us:
+        _move(work, named(INJECTED, role), Event.RAISED_UNTIL, until_us)
+    else:
+        ended(work, named(INJECTED, role))
 
 
 def keep_pending(work: Work, role: str) -> None:

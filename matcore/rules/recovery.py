@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from matcore.rules import gates, wakes
+from matcore.rules import texts, wakes
 from matcore.rules.decisions import RecoveryDelivered, RecoveryMarked
 from matcore.rules.state import Marker, Row, RowStatus
 from matcore.rules.work import Work
@@ -31,8 +31,8 @@ def fresh(work: Work, role: str) -> None:
     for marker in work.markers:
         if marker.role == role and not marker.taken:
             number = work.decide(RecoveryDelivered, message=marker.id, role=role, target=marker.target)
-            _put(work, marker, replace(marker, taken=number, taken_us=work.now_us))
-            gates.injected(work, role)
+            _put(work, marker, replace(marker, taken=number))
+            texts.sent(work, role, number)
             return
 
 
@@ -40,6 +40,7 @@ def ended(work: Work, decision: int, *, ok: bool) -> bool:
     """The outcome of a recovery, if this decision is one that still waits for it."""
     for marker in work.markers:
         if marker.taken == decision:
+            texts.ended(work, decision, ok=ok)
             _arrived(work, marker) if ok else _waits_again(work, marker)
             return True
     return False
@@ -71,7 +72,6 @@ def _mark(work: Work, marker: Marker) -> None:
 
 def _arrived(work: Work, marker: Marker) -> None:
     work.markers = tuple(each for each in work.markers if each is not marker)
-    wakes.was_injected(work, marker.role, marker.taken_us)
     row = Row(marker.id, marker.role, marker.target, marker.seq, RowStatus.AWAITING_CHECK, work.now_us)
     wakes.open_row(work, row)
 
@@ -81,8 +81,7 @@ def _waits_again(work: Work, marker: Marker) -> None:
     if newer:
         work.markers = tuple(each for each in work.markers if each is not marker)
     else:
-        _put(work, marker, replace(marker, taken=0, taken_us=0))
-    wakes.not_injected(work, marker.role)
+        _put(work, marker, replace(marker, taken=0))
 
 
 def _same_answer(one: Marker, other: Marker) -> bool:

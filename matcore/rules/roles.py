@@ -9,7 +9,7 @@ import enum
 from collections.abc import Mapping
 from dataclasses import replace
 
-from matcore.rules import gates, wakes
+from matcore.rules import gates, texts, wakes
 from matcore.rules.state import Role, Status
 from matcore.rules.work import Work
 
@@ -46,8 +46,8 @@ def saw(work: Work, name: str, seen: Seen) -> None:
     status = TABLE[role.status][seen]
     since = role.since_us if status is role.status and seen is not Seen.UNWATCHED else now
     if seen is Seen.BUSY:
-        work.put(Role(name, since, status, now, now, role.heard))
-        gates.ended(work, gates.named(gates.INJECTED, name))
+        work.put(Role(name, since, status, now, role.heard))
+        texts.taken_up(work, name)
     elif since != role.since_us or status is not role.status:
         work.put(replace(role, status=status, since_us=since))
     if role.status is Status.UNKNOWN and (status is not Status.UNKNOWN or seen is Seen.UNWATCHED):
@@ -60,7 +60,7 @@ def was_active(work: Work, name: str) -> None:
     """A turn's end or an own relay; `role.busy` counts by itself."""
     role = work.role(name)
     if role is not None:
-        work.put(Role(name, role.since_us, role.status, work.now_us, role.busied_us, role.heard))
+        work.put(Role(name, role.since_us, role.status, work.now_us, role.heard))
 
 
 def active_last(roles: tuple[Role, ...]) -> Role:

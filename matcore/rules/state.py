@@ -31,7 +31,6 @@ class Role:
     since_us: int
     status: Status = Status.UNKNOWN
     active_us: int | None = None
-    busied_us: int | None = None
     heard: tuple[tuple[str, int], ...] = ()
 
 
@@ -93,7 +92,15 @@ class Marker:
     target: str
     seq: int
     taken: int = 0
-    taken_us: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A final check or a recovery that its role has not taken up yet. `decision`: 0 once it is confirmed."""
+
+    decision: int
+    role: str
+    until_us: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,6 +198,7 @@ class State:
     rows: tuple[Row, ...] = ()
     markers: tuple[Marker, ...] = ()
     marked: Ids = NO_IDS
+    texts: tuple[Text, ...] = ()
     gates: tuple[Gate, ...] = ()
     questions: tuple[Question, ...] = ()
     episodes: int = 0

@@ -10,7 +10,7 @@ import enum
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
-from matcore.rules import gates
+from matcore.rules import texts
 from matcore.rules.decisions import FinalCheck, WakeClosed, WakeOpened, WakeStatus
 from matcore.rules.facts import HUMAN, Kind, TurnEnded, TurnOutcome
 from matcore.rules.moments import us
@@ -157,31 +157,12 @@ def check_ended(work: Work, decision: int, *, ok: bool) -> bool:
     rows = tuple(row for row in work.rows if row.check == decision)
     if not rows:
         return False
-    role = rows[0].role
+    texts.ended(work, decision, ok=ok)
     if ok:
         work.rows = tuple(replace(row, check=0) if row.check == decision else row for row in work.rows)
-        was_injected(work, role, rows[0].checked_us or work.now_us)
     else:
         _sweep(work, lambda row: row.check == decision, Event.NOT_CHECKED)
-        not_injected(work, role)
     return True
-
-
-def was_injected(work: Work, role: str, sent_us: int) -> None:
-    """A text that was decided at `sent_us` has arrived; unless the role took it up already, it is about to be busy."""
-    busied_us = work.seat(role).busied_us
-    gate = gates.find(work, gates.named(gates.INJECTED, role))
-    holds = gate is not None and gate.active(work.now_us)
-    if holds or busied_us is None or busied_us < sent_us:
-        gates.injected(work, role)
-
-
-def not_injected(work: Work, role: str) -> None:
-    """A text did not arrive: nothing is on its way into this role, unless another one is."""
-    if not any(row.role == role and row.check for row in work.rows) and not any(
-        marker.role == role and marker.taken for marker in work.markers
-    ):
-        gates.ended(work, gates.named(gates.INJECTED, role))
 
 
 def _check(work: Work, role: str, rows: list[Row]) -> None:
@@ -191,7 +172,7 @@ def _check(work: Work, role: str, rows: list[Row]) -> None:
         replace(row, status=RowStatus.FINAL_CHECK_SENT, checked_us=now, check=number) if row in rows else row
         for row in work.rows
     )
-    gates.injected(work, role)
+    texts.sent(work, role, number)
 
 
 def _sweep(work: Work, chosen: Callable[[Row], bool], event: Event) -> tuple[Row, ...]:

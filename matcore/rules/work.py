@@ -39,6 +39,7 @@ class Work:
         "roles",
         "rows",
         "seq",
+        "texts",
         "told",
     )
 
@@ -57,6 +58,7 @@ class Work:
         self.rows = state.rows
         self.markers = state.markers
         self.marked = state.marked
+        self.texts = state.texts
         self.gates = state.gates
         self.questions = state.questions
         self.episodes = state.episodes
@@ -84,6 +86,7 @@ class Work:
             self.rows,
             self.markers,
             self.marked,
+            self.texts,
             self.gates,
             self.questions,
             self.episodes,

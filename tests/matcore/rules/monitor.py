@@ -41,7 +41,7 @@ class Monitor:
     lost: set[str] = field(default_factory=set)
     arrived: set[str] = field(default_factory=set)
     debts: dict[str, Debt] = field(default_factory=dict)
-    on_its_way: dict[str, float] = field(default_factory=dict)
+    on_its_way: dict[int, tuple[str, float]] = field(default_factory=dict)
     effects: dict[int, d.Decision] = field(default_factory=dict)
     episode: int | None = None
     rung: int = 0
@@ -102,7 +102,8 @@ class Monitor:
                 waiting = set(self.relays) - self.arrived - self.lost
                 assert any(self.relays[relay][1] == role for relay in waiting), "it ends with the last delivery"
             if name == "injected":
-                assert role in self.on_its_way, "it ends at once when the role is busy"
+                into = {role for role, _ in self.on_its_way.values()}
+                assert role in into, "it ends at once when the role is busy or no text is on its way any more"
 
     def _still(self, before: State, gates: tuple[view.ActiveGate, ...], passed: float) -> None:
         quiet = all(self._settled(role) for role in self.roles)
@@ -158,7 +159,7 @@ class Monitor:
                     status = type(fact).__name__.removeprefix("Role").lower()
                     self._status(fact.role, status)
                     if status == "busy":
-                        self.on_its_way.pop(fact.role, None)
+                        self._taken_up(fact.role)
             case f.CycleOpened():
                 self._boundary()
                 self.cycle = fact.cycle
@@ -200,6 +201,9 @@ class Monitor:
         if self.episode is None and not self._settled(role):
             self.gate_free = 0
 
+    def _taken_up(self, role: str) -> None:
+        self.on_its_way = {number: text for number, text in self.on_its_way.items() if text[0] != role}
+
     def _sent(self, fact: f.RelaySent) -> None:
         seats = fact.to in self.roles and (fact.sender in self.roles or fact.sender == f.HUMAN)
         if fact.id in self.relays or not seats or fact.sender == fact.to:
@@ -228,9 +232,10 @@ class Monitor:
         current = flight is not None and flight.decision == fact.decision and not flight.disowned
         if not fact.ok:
             self.failed = True
-            if isinstance(decision, d.FinalCheck | d.RecoveryDelivered):
-                self.on_its_way.pop(decision.role, None)
+            self.on_its_way.pop(fact.decision, None)
             return
+        if fact.decision in self.on_its_way:
+            self.on_its_way[fact.decision] = (self.on_its_way[fact.decision][0], self.now)
         if isinstance(decision, d.Nudge):
             if decision.redelivers:
                 self._delivered(decision.redelivers)
@@ -315,9 +320,9 @@ class Monitor:
                     assert message not in self.checked, "one final check for each row"
                     assert message in self.opened - self.closed
                     self.checked.add(message)
-                self.on_its_way[decision.role] = self.now
+                self.on_its_way[decision.number] = (decision.role, self.now)
             case d.RecoveryDelivered():
-                self.on_its_way[decision.role] = self.now
+                self.on_its_way[decision.number] = (decision.role, self.now)
             case d.RecoveryMarked():
                 assert decision.message not in self.recovered, "an id is marked once"
                 self.recovered.add(decision.message)
@@ -329,7 +334,7 @@ class Monitor:
         assert self.roles[nudge.role] == "idle", "no nudge to a role that is gone"
         assert not self.told_by_rung, "no nudge after rung 3 without a human act"
         assert nudge.rung == self.rung + 1
-        for role, when in self.on_its_way.items():
+        for role, when in self.on_its_way.values():
             assert role != nudge.role or self.now - when >= INJECTED_S, "no second text into one turn"
         if nudge.redelivers is not None:
             assert self.debts[nudge.redelivers].to == nudge.role

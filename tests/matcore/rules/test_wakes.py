@@ -19,6 +19,13 @@ def given(*relays: str, **options: object) -> Play:
     return play
 
 
+def injected(play: Play) -> float | None:
+    """Until when `dev` counts as about to be busy."""
+    now_us = play.state.now_us
+    held = [gate for gate in play.state.gates if gate.name == "injected/dev" and gate.active(now_us)]
+    return held[0].end_us / 1_000_000 if held and held[0].end_us is not None else None
+
+
 def test_a_delivery_is_one_wake() -> None:
     """Later deliveries of the same id change nothing, also after it ended."""
     play = given("r1").at(2, "relay.delivered", id="r1").at(3, "turn.ended", role="dev", outcome="error")
@@ -109,6 +116,34 @@ def test_one_failed_check_of_two_leaves_the_other_on_its_way() -> None:
     play.at(4, "turn.ended", role="dev", started=2.5).at(5, "effect.ended", decision=first, ok=False)
     assert play.brief() == ["3 final_check dev r1", "4 final_check dev r2", f"5 wake.closed r1 dev {NO_REPLY}"]
     assert [gate.name for gate in play.state.gates if gate.active(play.state.now_us)] == ["injected/dev"]
+
+
+def test_a_text_that_fails_takes_nothing_from_another() -> None:
+    """The minute of a check that was confirmed before goes on; what the failed one had added to it is gone."""
+    play = given("r1", "r2", ends=never_ends).at(3, "turn.ended", role="dev", started=1)
+    play.at(10, "effect.ended", decision=play.number("final_check"), ok=True)
+    play.at(20, "turn.ended", role="dev", started=2)
+    second = play.number("final_check")
+    assert injected(play) == 80
+    assert injected(play.at(21, "effect.ended", decision=second, ok=False)) == 70
+
+
+def test_a_check_confirmed_at_the_end_of_its_minute_holds_from_then() -> None:
+    """At the instant at which its hold ends, as just before and after it."""
+    for confirmed in (62, 63, 64):
+        play = given("r1", ends=never_ends).at(2, "role.busy", role="dev").at(3, "turn.ended", role="dev")
+        play.until(confirmed).at(confirmed, "effect.ended", decision=play.number("final_check"), ok=True)
+        assert injected(play) == confirmed + 60
+
+
+def test_a_turn_that_began_before_the_check_does_not_take_it_up() -> None:
+    """Busy at the instant of the check, but before it, is not the turn that the check starts."""
+    for confirmed in (50, 63, 80):
+        play = given("r1", ends=never_ends).at(3, "role.busy", role="dev").at(3, "turn.ended", role="dev")
+        play.at(3, "role.idle", role="dev").at(confirmed, "effect.ended", decision=play.number("final_check"), ok=True)
+        assert injected(play) == confirmed + 60
+    play = given("r1", ends=never_ends).at(3, "turn.ended", role="dev").at(3, "role.busy", role="dev")
+    assert injected(play.at(80, "effect.ended", decision=play.number("final_check"), ok=True)) is None
 
 
 def test_an_error_fails_all_rows_with_its_words() -> None:
