@@ -57,8 +57,12 @@ class Seat:
     @property
     def required(self) -> list[str]:
         """The keys that a handoff's front matter must have."""
-        keys = self.about.get("require")
-        return [str(key) for key in keys] if isinstance(keys, list) else []
+        return _texts(self.about.get("require"))
+
+    @property
+    def commands(self) -> list[str]:
+        """The checks that agents run themselves (`send-relay --check`); sending runs the others."""
+        return _texts(self.about.get("commands"))
 
     @property
     def max_blocks(self) -> int:
@@ -119,6 +123,10 @@ def _roles(about: Mapping[str, object]) -> dict[str, str]:
     roles = about.get("roles")
     listed = roles if isinstance(roles, list) else []
     return {str(r["name"]): str(r.get("dir") or "") for r in listed if isinstance(r, dict) and r.get("name")}
+
+
+def _texts(value: object) -> list[str]:
+    return [str(text) for text in value] if isinstance(value, list) else []
 
 
 def default_state_dir() -> str:

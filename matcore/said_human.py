@@ -8,7 +8,7 @@ import sys
 from matcore import spoolfile
 from matcore.errors import BadConfig, Refused
 from matcore.said_here import here
-from matcore.said_run import fact, parsed, waiting
+from matcore.said_run import asked, fact, parsed, waiting
 
 NOTIFY_USAGE = """\
 usage: notify-user [--action] MESSAGE    tell the human; --action: they have to do something
@@ -33,7 +33,7 @@ def notify_user(argv: list[str]) -> str:
         return f"noted for the human{waiting(seat, 'the message')}"
     question = f"q-{spoolfile.new_id()[:12]}"
     spoolfile.write(seat.spool, fact(seat, "question.asked", question=question, role=seat.role, text=text))
-    return f"asked the human ({question}); the answer comes to you as a message, end your turn{waiting(seat, 'it')}"
+    return asked(seat, question)
 
 
 def _message(words: list[str]) -> str:

@@ -1,54 +1,76 @@
-"""`send-relay`: an agent hands a file over, or acknowledges a relay. A human's relay goes this way too."""
+"""`send-relay`: an agent hands a file over, or acknowledges a relay. A human's relay goes this way too.
+
+A reviewer's verdict that awaits the human hands nothing over: it becomes the question, and the baton stays where it is.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import os
 import sys
+from collections.abc import Iterable
 
 from matcore import said_blocks, said_file, said_index, said_sent, spoolfile
 from matcore.errors import BadConfig, Refused
 from matcore.said_here import Seat, here, read_about
-from matcore.said_run import fact, parsed, waiting
-from matcore.words import handoff
+from matcore.said_run import asked, fact, parsed, waiting
+from matcore.words import handoff, verdict
 
 SEND_USAGE = """\
 usage: send-relay [--again] [TO] FILE    hand FILE (Markdown) over to the role TO; a duo may leave TO out
        send-relay --ack ID               you have seen the relay ID and have nothing to add
+       send-relay --check FILE           run the checks that this session has you run yourself; sends nothing
 --again sends the same content anew. Front matter may set `kind: request|fyi` and `seen: NUMBER`."""
 
 
 def send_relay(argv: list[str]) -> str:
     """Hand a file over, or acknowledge a relay. Returns what is printed."""
-    options, words = parsed(argv, SEND_USAGE, flags=("--again", "--ack"))
+    options, words = parsed(argv, SEND_USAGE, flags=("--again", "--ack", "--check"))
     if "--help" in options:
         return SEND_USAGE
     seat = here(os.environ, "send-relay")
-    if "--ack" in options:
-        if len(words) != 1 or "--again" in options:
+    if "--ack" in options or "--check" in options:
+        if len(words) != 1 or len(options) != 1:
             raise BadConfig([f"{SEND_USAGE}\nnothing sent"])
-        return _acknowledge(seat, words[0])
+        return _acknowledge(seat, words[0]) if "--ack" in options else _checked(seat, words[0])
     to, name = _addressed(seat, words)
-    read = _approved(seat, name)
+    read = _approved(seat, name, handoff.at_the_gate(seat.required, seat.commands))
+    said = verdict.found(read)
+    sys.stderr.write("".join(f"warning: {warning}\n" for warning in read.warnings))
+    if said is not None and said.human_question is not None:
+        return _ask(seat, read, said.human_question)
+    return _send(seat, to, name, read, again="--again" in options)
+
+
+def _send(seat: Seat, to: str, name: str, read: handoff.Handoff, *, again: bool) -> str:
     draft = said_sent.Draft(
         session=seat.session,
         spool=seat.spool,
         sender=seat.role,
         to=to,
         text=read.text,
-        kind=read.kind,
+        kind=read.kind if read.kind in handoff.KINDS else handoff.KINDS[0],
         cycle=seat.cycle,
         seen=read.seen if read.seen is not None else seat.delivered(to),
     )
     draft.source = os.path.abspath(name)
     draft.warnings = read.warnings
-    sent = said_sent.send(seat.root, draft, again="--again" in options)
-    sys.stderr.write("".join(f"warning: {warning}\n" for warning in read.warnings))
+    sent = said_sent.send(seat.root, draft, again=again)
     if not sent.fresh:
         spoolfile.write(
             seat.spool, fact(seat, "relay.already_sent", message_id=sent.message_id, to=to, seen=draft.seen)
         )
         return f"already sent as {sent.message_id} (#{sent.seq})"
     return f"sent {sent.message_id} to {to} (#{sent.seq}){waiting(seat, 'the relay')}"
+
+
+def _ask(seat: Seat, read: handoff.Handoff, text: str) -> str:
+    """The question of a verdict. The same verdict has the same id, so that asking twice is one open question."""
+    digest = hashlib.sha256(read.text.encode()).hexdigest()
+    path = said_sent.keep(seat.root, digest, read.text)
+    question = f"q-{digest[:12]}"
+    spoolfile.write(seat.spool, fact(seat, "question.asked", question=question, role=seat.role, text=text, path=path))
+    return asked(seat, question, "; nothing was handed over, the baton stays with you")
 
 
 def human_relay(root: str, state_spool: str, session: str, role: str, text: str) -> tuple[str, int]:
@@ -98,16 +120,26 @@ def _roles(peers: list[str]) -> str:
     return f"the other role is {peers[0]}" if len(peers) == 1 else f"the other roles are {', '.join(peers)}"
 
 
-def _approved(seat: Seat, name: str) -> handoff.Handoff:
+def _approved(seat: Seat, name: str, checks: Iterable[handoff.StructuralCheck]) -> handoff.Handoff:
     """The handoff, after every check has left its record. Raises `Refused` by the first one that refuses."""
     with said_blocks.Gate(seat, name) as gate:
         read = handoff.read(said_file.load(seat, name))
         if read.is_empty:
             raise Refused(f"{said_blocks.shown(name)}: it is empty: write into it what the other is to know")
         gate.passed(said_blocks.FILE)
-        for check in handoff.checks(seat.required):
+        for check in checks:
             gate.judge(check.name, check.refusal(read))
     return read
+
+
+def _checked(seat: Seat, name: str) -> str:
+    checks = handoff.by_command(seat.required, seat.commands)
+    if not checks:
+        raise Refused(
+            "no check is left to you in this session, `send-relay` runs them all: send the file; nothing sent"
+        )
+    _approved(seat, name, checks)
+    return f"checked {said_blocks.shown(name)} ({', '.join(check.name for check in checks)}): well, and not sent yet"
 
 
 def _acknowledge(seat: Seat, named: str) -> str:

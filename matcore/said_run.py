@@ -59,3 +59,10 @@ def fact(seat: Seat, name: str, **fields: object) -> dict[str, object]:
 def waiting(seat: Seat, what: str) -> str:
     """The second line where no supervisor lives; nothing where that can't be seen from here."""
     return f"\nno supervisor is running now; {what} waits for it" if supervised(seat.state_dir) is False else ""
+
+
+def asked(seat: Seat, question: str, more: str = "") -> str:
+    """What an agent is told that has put a question to the human."""
+    return f"asked the human ({question}){more}; the answer comes to you as a message, end your turn" + waiting(
+        seat, "the question"
+    )

@@ -71,12 +71,12 @@ class Verdict:
 
 def read(text: str) -> Verdict:
     """The verdict in a handoff's text. Raises `VerdictError` with the broken rule, `NoVerdict` where there is none."""
-    found = of(front.read(text))
-    if found is None:
+    said = of(front.read(text))
+    if said is None:
         raise NoVerdict(
             f'there is no verdict: write one JSON object with `verdict` ({_WORDS}), for example {{"verdict": "ok"}}'
         )
-    return found
+    return said
 
 
 def of(handoff: front.Handoff) -> Verdict | None:
@@ -94,6 +94,14 @@ def of(handoff: front.Handoff) -> Verdict | None:
     return _checked(below)
 
 
+def found(handoff: front.Handoff) -> Verdict | None:
+    """As `of`, for a handoff that was let through: one without a verdict to act on is a plain handoff."""
+    try:
+        return of(handoff)
+    except VerdictError:
+        return None
+
+
 def _of_front(fields: dict[str, str]) -> dict[str, object] | None:
     said: dict[str, object] = {
         name: fields[name] for name in _ALL if fields.get(name, "").strip().lower() not in _NULLS
@@ -103,7 +111,7 @@ def _of_front(fields: dict[str, str]) -> dict[str, object] | None:
 
 def _of_body(body: str) -> dict[str, object] | None:
     """The last outermost object that has a verdict."""
-    found: dict[str, object] | None = None
+    last: dict[str, object] | None = None
     torn: VerdictError | None = None
     if '"verdict"' not in body:
         return None
@@ -120,10 +128,10 @@ def _of_body(body: str) -> dict[str, object] | None:
         else:
             said = {name: value for name, value in pairs if value is not None}
             if "verdict" in said:
-                found, torn = said, _twice(pairs)
+                last, torn = said, _twice(pairs)
     if torn is not None:
         raise torn
-    return found
+    return last
 
 
 class _Pairs(list[tuple[str, object]]):

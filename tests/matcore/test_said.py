@@ -335,11 +335,12 @@ def test_every_check_leaves_a_record(scene: Scene, say: Say) -> None:
         assert last["file"] == str(scene.work / "h.md")
     scene.file("h.md", "---\nissue: 7\n---\nx")
     assert say("send-relay", "h.md")[0] == 0
-    passed = scene.said("handoff.checked")[-3:]
+    passed = scene.said("handoff.checked")[-4:]
     assert [(c["approved"], c["check"]) for c in passed] == [
         (True, "file"),
         (True, "front-matter"),
         (True, "required-keys"),
+        (True, "verdict"),
     ]
     scene.file("h.md", "no more")
     say("send-relay", "h.md")
