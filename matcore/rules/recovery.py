@@ -40,7 +40,6 @@ def ended(work: Work, decision: int, *, ok: bool) -> bool:
     """The outcome of a recovery, if this decision is one that still waits for it."""
     for marker in work.markers:
         if marker.taken == decision:
-            texts.ended(work, decision, ok=ok)
             _arrived(work, marker) if ok else _waits_again(work, marker)
             return True
     return False

@@ -9,7 +9,21 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from matcore.rules import cycle, debts, flights, gates, human, ladder, overdue, passing, recovery, relays, roles, wakes
+from matcore.rules import (
+    cycle,
+    debts,
+    flights,
+    gates,
+    human,
+    ladder,
+    overdue,
+    passing,
+    recovery,
+    relays,
+    roles,
+    texts,
+    wakes,
+)
 from matcore.rules import facts as told
 from matcore.rules.decisions import Decision
 from matcore.rules.facts import Fact
@@ -64,6 +78,7 @@ def _configured(work: Work, fact: told.SessionConfigured) -> None:
 
 
 def _effect_ended(work: Work, fact: told.EffectEnded) -> None:
+    texts.ended(work, fact.decision, ok=fact.ok)
     for take in (flights.outcome, wakes.check_ended, recovery.ended):
         if take(work, fact.decision, ok=fact.ok):
             return

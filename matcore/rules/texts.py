@@ -2,7 +2,8 @@
 
 Each is on its way by itself: for a minute from its decision and, once confirmed, for a minute from then, until the
 role's next `role.busy`, which takes up all that were decided before it. One that fails takes away its own minute and
-no other's. The gate holds while any is on its way, so that no nudge follows a text into the same turn.
+no other's. The gate holds while any is on its way, so that no nudge follows a text into the same turn. What became of
+the wakes that a check asks about, or of the marker, is nothing to it: the text arrives all the same.
 """
 
 from __future__ import annotations

@@ -175,7 +175,8 @@ def checked(state: State, number: int) -> Mapping[str, tuple[str, ...]]:
 def awaited(state: State) -> tuple[int, ...]:
     """The numbers of the decisions whose outcome the core waits for, in order."""
     flight = None if state.episode is None else state.episode.flight
-    numbers = {row.check for row in state.rows} | {marker.taken for marker in state.markers} | {0}
+    numbers = {row.check for row in state.rows} | {marker.taken for marker in state.markers}
+    numbers |= {text.decision for text in state.texts} | {0}
     if flight is not None:
         numbers.add(flight.decision)
     return tuple(sorted(numbers))[1:]

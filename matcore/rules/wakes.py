@@ -157,7 +157,6 @@ def check_ended(work: Work, decision: int, *, ok: bool) -> bool:
     rows = tuple(row for row in work.rows if row.check == decision)
     if not rows:
         return False
-    texts.ended(work, decision, ok=ok)
     if ok:
         work.rows = tuple(replace(row, check=0) if row.check == decision else row for row in work.rows)
     else:

@@ -107,6 +107,19 @@ def test_it_holds_the_role_from_its_decision() -> None:
     assert [gate.end_us for gate in play.state.gates if gate.active(play.state.now_us)] == [150_000_000]
 
 
+def test_its_outcome_counts_also_when_the_marker_was_answered() -> None:
+    """The text arrives, or does not, whether or not an answer is still owing; it opens no wake then."""
+    for ok, held in ((True, [110_000_000]), (False, [])):
+        play = fresh(full(team(ends=never_ends).handoff(1, "r1", "review", "dev"), 3), 4)
+        play.at(5, "relay.sent", id="a", sender="dev", to="plan", kind="fyi").at(5, "relay.delivered", id="a")
+        play.at(6, "relay.sent", id="b", sender="dev", to="review", kind="fyi").at(6, "relay.delivered", id="b")
+        assert marks(play) == []
+        play.new()
+        play.at(50, "effect.ended", decision=play.number("recovery.delivered"), ok=ok)
+        assert play.new("wake.opened") == []
+        assert [gate.end_us for gate in play.state.gates if gate.active(play.state.now_us)] == held
+
+
 def test_an_answer_drops_what_it_had_seen() -> None:
     """Waiting markers for that target up to there; others stay."""
     play = team().handoff(1, "r1", "review", "dev").handoff(2, "r2", "plan", "dev")

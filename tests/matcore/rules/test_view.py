@@ -76,7 +76,7 @@ def test_the_outlook_takes_outcomes_for_good() -> None:
 
 
 def test_what_a_final_check_asks_about() -> None:
-    """Its messages by target, until its outcome is known; a recovery is awaited likewise."""
+    """Its messages by target, while they wait; its outcome and a recovery's are awaited until the role is busy."""
     play = (
         Play("dev", "review", "plan", ends=never_ends).handoff(1, "r1", "review", "dev").handoff(2, "r2", "plan", "dev")
     )
@@ -85,6 +85,8 @@ def test_what_a_final_check_asks_about() -> None:
     assert view.checked(play.state, number) == {"review": ("r1", "r3"), "plan": ("r2",)}
     play.at(5, "context.exhausted", role="dev").at(6, "context.fresh", role="dev")
     assert view.checked(play.state, number) == {}
+    assert view.awaited(play.state) == (number, play.number("recovery.delivered"))
+    play.at(7, "role.busy", role="dev")
     assert view.awaited(play.state) == (play.number("recovery.delivered"),)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from matcore.rules import decisions as d
+from matcore.rules import texts
 from tests.matcore.rules.play import Play, never_ends
 
 NO_REPLY = "completed_without_visible_reply no_reply"
@@ -144,6 +145,28 @@ def test_a_turn_that_began_before_the_check_does_not_take_it_up() -> None:
         assert injected(play) == confirmed + 60
     play = given("r1", ends=never_ends).at(3, "turn.ended", role="dev").at(3, "role.busy", role="dev")
     assert injected(play.at(80, "effect.ended", decision=play.number("final_check"), ok=True)) is None
+
+
+def test_the_outcome_of_a_check_counts_also_when_its_rows_have_ended() -> None:
+    """The text arrives, or does not, whatever became of what it asks about."""
+    for ok, until in ((True, 150), (False, None)):
+        play = given("r1", ends=never_ends).at(40, "turn.ended", role="dev").at(41, "relay.acked", id="r1", role="dev")
+        assert play.state.rows == ()
+        assert injected(play) == 100
+        assert injected(play.at(90, "effect.ended", decision=play.number("final_check"), ok=ok)) == until
+
+
+def test_checks_whose_outcome_never_comes_do_not_pile_up() -> None:
+    """Of many into a role that is never busy only the newest are remembered; another role's stay."""
+    play = given("p", ends=never_ends).at(2, "relay.sent", id="q", sender="dev", to="review")
+    play.at(2, "relay.delivered", id="q").at(2, "turn.ended", role="review")
+    for at in range(100, 100 + 3 * texts.KEPT, 3):
+        play.handoff(at, f"r{at}", "review", "dev").at(at + 1, "turn.ended", role="dev")
+    assert [text.role for text in play.state.texts] == ["review", *["dev"] * texts.KEPT]
+    play.at(300, "effect.ended", decision=play.number("final_check"), ok=True)
+    assert injected(play) == 360
+    play.handoff(400, "last", "review", "dev").at(400, "turn.ended", role="dev")
+    assert [text.decision for text in play.state.texts if text.role == "dev" and not text.decision] == []
 
 
 def test_an_error_fails_all_rows_with_its_words() -> None:
