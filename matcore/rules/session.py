@@ -78,6 +78,9 @@ def _configured(work: Work, fact: told.SessionConfigured) -> None:
 
 
 def _effect_ended(work: Work, fact: told.EffectEnded) -> None:
+    """Decisions are counted from 1; 0 stands in the state for none whose outcome is awaited."""
+    if fact.decision < 1:
+        return
     texts.ended(work, fact.decision, ok=fact.ok)
     for take in (flights.outcome, wakes.check_ended, recovery.ended):
         if take(work, fact.decision, ok=fact.ok):

@@ -230,6 +230,18 @@ def test_an_outcome_of_nothing_changes_nothing() -> None:
     assert play.state == before
 
 
+def test_decisions_are_counted_from_one() -> None:
+    """0 is no decision: neither a check that was confirmed, nor a marker that waits, takes its outcome for its own."""
+    for ok in (True, False):
+        play = Play().quiet_cycle().handoff(1, "r1", "review", "dev").at(2, "context.exhausted", role="dev")
+        play.handoff(3, "r2", "review", "dev").at(4, "turn.ended", role="dev")
+        play.new()
+        before = play.state
+        play.at(4, "effect.ended", decision=0, ok=ok)
+        assert play.new() == []
+        assert play.state == before
+
+
 def test_other_notifications_are_handed_over_once() -> None:
     """A notify that is not rung 3 is the notifier's business: its failure leads to nothing."""
     play = Play(ends=lambda _: False).quiet_cycle().at(5, "question.asked", question="q", role="dev").until(90)
