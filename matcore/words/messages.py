@@ -17,6 +17,7 @@ from matcore.words.shape import LIMIT, clean, line, middle, program, reachable, 
 
 __all__ = [
     "LIMIT",
+    "addressed",
     "answer",
     "final_check",
     "final_check_mark",
@@ -30,6 +31,7 @@ __all__ = [
     "redelivery",
     "relay",
     "relay_mark",
+    "repeat",
     "wrapup",
     "wrapup_mark",
 ]
@@ -180,6 +182,20 @@ def answer(*, message_id: str, question: str, body: str | None = None, path: str
 def first_pointer(*, prompt_path: str) -> str:
     """The first text for a program that takes no prompt at its start."""
     return _text(f"Read your role's instructions before anything else, and follow them: {reachable(prompt_path, 600)}")
+
+
+def repeat() -> str:
+    """Stands before a text that a headless agent may have been given before: its worker died in the middle."""
+    return (
+        "[mat] This may be a repeat: the last turn was cut off before its end was known. "
+        "Check first what is already done, and do not do it twice."
+    )
+
+
+def addressed(text: str) -> tuple[str | None, str]:
+    """The relay's id and the sender that the first line of a delivered text names; (None, "mat") for mat's own."""
+    words = text.partition("\n")[0].removeprefix("[relay ").split("]", 1)[0].split(" from ")
+    return (words[0], words[1]) if text.startswith("[relay ") and len(words) == 2 else (None, "mat")
 
 
 def relay_mark(*, message_id: str) -> str:

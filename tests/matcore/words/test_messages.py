@@ -55,6 +55,7 @@ TEXTS = {
     "human-long": m.human(message_id="r-000013", body="word " * 400, path=PATH),
     "human-file": m.human(message_id="r-000013", path=PATH),
     "answer": m.answer(message_id="r-000014", question="Postgres or SQLite?", body="SQLite"),
+    "repeat": m.repeat(),
     "first-pointer": m.first_pointer(prompt_path="/home/u/shop/.mat/shop-duo/prompts/dev.md"),
 }
 

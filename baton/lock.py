@@ -1,0 +1,51 @@
+"""The worker's lock: held for its lifetime, inherited by no child, and looked at without being taken.
+
+An open-file-description lock, for `flock` can't be looked at without taking it, and a classic record lock is lost when
+any other descriptor of the file is closed.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import struct
+from pathlib import Path
+
+_GET, _SET = 36, 37  # F_OFD_GETLK, F_OFD_SETLK; Python has no names for them
+_FLOCK = struct.Struct("@hhqqi4x")
+
+
+def take(path: Path) -> int | None:
+    """Take it for as long as the returned descriptor is open; None when somebody else has it."""
+    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.fcntl(handle, _SET, _FLOCK.pack(fcntl.F_WRLCK, os.SEEK_SET, 0, 0, 0))
+    except (BlockingIOError, PermissionError):
+        os.close(handle)
+        return None
+    os.ftruncate(handle, 0)
+    os.pwrite(handle, f"{os.getpid()}\n".encode(), 0)
+    return handle
+
+
+def is_held(path: Path) -> bool:
+    """Whether anybody holds it now. Takes nothing."""
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return False
+    try:
+        asked = fcntl.fcntl(handle, _GET, _FLOCK.pack(fcntl.F_RDLCK, os.SEEK_SET, 0, 0, 0))
+    finally:
+        os.close(handle)
+    return bool(_FLOCK.unpack(asked)[0] != fcntl.F_UNLCK)
+
+
+def holder(path: Path) -> int | None:
+    """The process that wrote itself down when it took the lock, while it is held."""
+    if not is_held(path):
+        return None
+    try:
+        return int(path.read_text(encoding="ascii").strip())
+    except (OSError, ValueError):
+        return None

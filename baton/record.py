@@ -1,0 +1,134 @@
+"""What the worker writes down for whoever looks: each role's state and each turn's record, both small JSON files.
+
+The state file says what the role does now and how its last turn ended; together with the worker's lock it tells idle,
+busy and crashed apart by what is there, not by how old it is.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import time
+from pathlib import Path
+
+import msgspec
+
+from matcore.places import SessionPlaces
+
+IDLE, BUSY = "idle", "busy"
+
+
+class Last(msgspec.Struct):
+    """How a turn ended. Times are CLOCK_BOOTTIME, `until_s` is Unix time. `outcome`: `ok` or `error`."""
+
+    turn: int
+    message: str
+    outcome: str
+    started_s: float
+    ended_s: float
+    duration_s: float
+    exit_code: int | None = None
+    error: str | None = None
+    error_class: str | None = None
+    until_s: float | None = None
+    tokens: int | None = None
+    cost: float | None = None
+    agent_session: str | None = None
+    again: bool = False
+    truncated: bool = False
+    log: str = ""
+
+
+class State(msgspec.Struct):
+    """`turn` counts the turns of the role. `pgid` and `born_s` name the process group of a turn that runs."""
+
+    status: str = IDLE
+    turn: int = 0
+    message: str = ""
+    delivery: str | None = None
+    started_s: float | None = None
+    pgid: int | None = None
+    born_s: float | None = None
+    agent_session: str | None = None
+    opened: bool = False
+    exhausted: int = 0
+    last: Last | None = None
+
+
+class Job(msgspec.Struct):
+    """What the worker serves. No value of the environment stands here: the worker was started in the user's."""
+
+    session: str
+    workdir: str
+    path: str
+    state_spool: str
+    roles: dict[str, Served]
+    turn_timeout_s: float = 3600.0
+    output_bytes: int = 8 * 1024 * 1024
+
+
+class Served(msgspec.Struct):
+    """One role of a job."""
+
+    backend: str
+    dir: str
+    prompt_file: str
+    args: list[str] = []
+    agent_session: str | None = None
+
+
+class Order(msgspec.Struct):
+    """What the driver wants of a role at once: end its turn, and go on in that agent session or in a new one."""
+
+    id: str
+    resume: str | None = None
+
+
+def boot_s() -> float:
+    """The clock that goes on while the machine sleeps."""
+    return time.clock_gettime(time.CLOCK_BOOTTIME)
+
+
+def job_path(places: SessionPlaces) -> Path:
+    return places.root / "worker.json"
+
+
+def lock_path(places: SessionPlaces) -> Path:
+    return places.root / "serve.lock"
+
+
+def turns_path(places: SessionPlaces) -> Path:
+    return places.root / "turns"
+
+
+def state_path(places: SessionPlaces, role: str) -> Path:
+    return places.root / "mailbox" / role / "state.json"
+
+
+def order_path(places: SessionPlaces, role: str) -> Path:
+    return places.root / "mailbox" / role / "order.json"
+
+
+def read_state(places: SessionPlaces, role: str) -> State:
+    """A role's state; a fresh one where there is none that can be read."""
+    try:
+        return msgspec.json.decode(state_path(places, role).read_bytes(), type=State)
+    except (OSError, msgspec.MsgspecError):
+        return State()
+
+
+def write(path: Path, data: msgspec.Struct) -> None:
+    """Whole or not at all, 0600."""
+    staged = path.with_name(f".{path.name}.{os.getpid()}")
+    handle = os.open(staged, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+    try:
+        os.write(handle, msgspec.json.encode(data))
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+    staged.rename(path)
+
+
+def forget(path: Path) -> None:
+    with contextlib.suppress(FileNotFoundError):
+        path.unlink()
