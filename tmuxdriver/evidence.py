@@ -17,7 +17,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from matcore.engine.driver import Sighting
-from tmuxdriver.screen import Screen, squeeze
+from tmuxdriver.compare import squeeze
+from tmuxdriver.screen import Screen
 
 STILL_S = 2.0
 PARKED_S = 60.0

@@ -18,10 +18,11 @@ from matcore.engine.driver import Outcome, Verdict
 from matcore.errors import OurMistake
 from tmuxdriver import panes
 from tmuxdriver.attention import Attention
+from tmuxdriver.compare import holds, normalise
 from tmuxdriver.evidence import STILL_S, Submission
 from tmuxdriver.panes import Identity, Pane
 from tmuxdriver.process import runs_agent
-from tmuxdriver.screen import Screen, holds, normalise, read
+from tmuxdriver.screen import Screen, read
 from tmuxdriver.seat import Seat, boot_s
 from tmuxdriver.server import CommandFailed, NoServer, Tmux, TmuxError, Unreachable
 

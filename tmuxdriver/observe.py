@@ -17,9 +17,10 @@ from matcore.engine.driver import Sighting
 from tmuxdriver import panes
 from tmuxdriver.attention import Attention
 from tmuxdriver.cells import Capture
+from tmuxdriver.compare import normalise
 from tmuxdriver.panes import Listing, Pane
 from tmuxdriver.process import runs_agent
-from tmuxdriver.screen import Screen, normalise, read
+from tmuxdriver.screen import Screen, read
 from tmuxdriver.seat import Seat, boot_s
 from tmuxdriver.server import NoServer, Tmux, TmuxError
 

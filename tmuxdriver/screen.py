@@ -13,11 +13,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from tmuxdriver.cells import PLAIN, Capture, Rows, Style
-from tmuxdriver.profile import Composer, Dialog, Mark, Note, Profile, pattern
+from tmuxdriver.cells import PLAIN, Capture, Rows
+from tmuxdriver.compare import normalise as normalise
+from tmuxdriver.composer import ComposerState, Field, composer_state, find_composer
+from tmuxdriver.profile import Dialog, Mark, Note, Profile, pattern
 
 State: TypeAlias = Literal["starting", "idle", "busy", "dialog", "gone", "unknown"]
-ComposerState: TypeAlias = Literal["empty", "draft", "ghost", "absent"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,19 +33,6 @@ class Screen:
     typed: str = ""
     detail: str | None = None
     """The row that a note `error` or `rate-limited` was read from."""
-
-
-@dataclass(frozen=True, slots=True)
-class Field:
-    """Where the composer was found: its rows, the row after which the footer begins, and what stands in it."""
-
-    first: int
-    last: int
-    above: int
-    below: int
-    framed: bool
-    text: str
-    styles: tuple[Style, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +53,6 @@ _Answer: TypeAlias = tuple[State, str | None, str]
 
 _LAB_NAMES = {"title": "pane_title", "dead": "pane_dead", "cmd": "pane_current_command", "mode": "pane_in_mode"}
 _DIED = re.compile(r"^Pane is dead \(")
-_INVISIBLE = dict.fromkeys(map(ord, "\u200b\u200c\u200d\u2060\ufeff"), None)
 
 
 def read(profile: Profile, capture: Capture) -> Screen:
@@ -82,7 +69,7 @@ def read(profile: Profile, capture: Capture) -> Screen:
         title,
         variables.get("pane_dead") == "1",
         found,
-        _composer_state(profile.composer, found, rows.styled),
+        composer_state(profile.composer, found, rows.styled),
         _title_state(profile, title),
     )
     state, dialog, evidence = next(answer for judge in _QUESTIONS if (answer := judge(look)) is not None)
@@ -267,145 +254,3 @@ def _notes(look: _Look) -> tuple[tuple[str, ...], str | None]:
     found = [(note.note, number) for note in look.profile.notes if (number := _find(look, note)) is not None]
     detail = next((look.rows.text[n].strip() for name, n in found if name in ("rate-limited", "error")), None)
     return tuple(dict.fromkeys(name for name, _ in found)), detail
-
-
-# -- the composer ------------------------------------------------------------------------------------------------
-
-
-def find_composer(composer: Composer, rows: Rows) -> Field | None:
-    """The composer that is in use: the lowest one, with nothing but a footer below it."""
-    if composer.bottom is None:
-        return _open_composer(composer, rows)
-    bottom = pattern(composer.bottom)
-    for number in range(len(rows) - 1, 0, -1):
-        if len(rows.filled(number + 1)) > composer.foot_rows:
-            return None
-        if bottom.search(rows.text[number]):
-            first = _first_framed(composer, rows, number)
-            if first is not None:
-                return _field(composer, rows, (first, number - 1), (first - bool(composer.top), number + 1))
-    return None
-
-
-def _first_framed(composer: Composer, rows: Rows, end: int) -> int | None:
-    """The first row inside the frame that `end` closes."""
-    lowest = max(0, end - composer.rows)
-    mark = pattern(composer.mark or "")
-    if composer.top is None:
-        first = end
-        while first > lowest and mark.search(rows.text[first - 1]):
-            first -= 1
-        return first if first < end else None
-    top = pattern(composer.top)
-    begins = [mark, pattern(composer.indent)] if composer.scrolls and composer.indent else [mark]
-    for number in range(end - 2, lowest - 2, -1):
-        if number >= 0 and top.search(rows.text[number]) and any(each.match(rows.text[number + 1]) for each in begins):
-            return number + 1
-    return None
-
-
-def _open_composer(composer: Composer, rows: Rows) -> Field | None:
-    """A composer without a frame: from the lowest row with its mark down to the blank row above the footer."""
-    mark = pattern(composer.mark or "")
-    filled = rows.filled()
-    lowest = filled[-composer.rows - composer.foot_rows :]
-    first = next((n for n in reversed(lowest) if mark.search(rows.text[n])), None)
-    if first is None:
-        return None
-    foot = _footer_start(rows, first)
-    if len(rows.filled(foot)) > composer.foot_rows:
-        return None
-    return _field(composer, rows, (first, foot - 1), (first, foot))
-
-
-def _footer_start(rows: Rows, first: int) -> int:
-    """Where the lowest block of rows begins that a blank row parts from the composer."""
-    filled = rows.filled(first + 1)
-    start = len(rows)
-    for number in reversed(filled):
-        if number < start - 1 and start != len(rows):
-            break
-        start = number
-    return start if start > first + 1 and filled and not rows.text[start - 1].strip() else len(rows)
-
-
-def _field(composer: Composer, rows: Rows, inner: tuple[int, int], outer: tuple[int, int]) -> Field:
-    first, last = inner
-    lines: list[str] = []
-    styles: list[Style] = []
-    for number in _text_rows(composer, rows, first, last):
-        row = pattern(composer.right).sub("", rows.text[number]) if composer.right else rows.text[number]
-        cut = _cut(composer, row, number == first)
-        row_styles = rows.styles(number) if rows.styled else []
-        lines.append(row[cut:].translate(_INVISIBLE))
-        styles += [
-            row_styles[at] if at < len(row_styles) else PLAIN
-            for at in range(cut, len(row))
-            if row[at].translate(_INVISIBLE).strip()
-        ]
-    return Field(first, last, outer[0], outer[1], composer.bottom is not None, "\n".join(lines).strip(), tuple(styles))
-
-
-def _text_rows(composer: Composer, rows: Rows, first: int, last: int) -> list[int]:
-    numbers = list(range(first, last + 1))
-    if composer.chrome is None:
-        return numbers
-    chrome = pattern(composer.chrome)
-    dropped = next((n for n in reversed(numbers) if chrome.search(rows.text[n])), None)
-    return [n for n in numbers if n != dropped]
-
-
-def _cut(composer: Composer, row: str, is_first: bool) -> int:
-    text = composer.mark if is_first or (composer.top is None and composer.bottom) else composer.indent
-    found = pattern(text).match(row) if text else None
-    return found.end() if found else 0
-
-
-def _composer_state(composer: Composer, found: Field | None, styled: bool) -> ComposerState:
-    if found is None:
-        return "absent"
-    if not found.text:
-        return "empty"
-    if not styled:
-        is_known = any(pattern(text).fullmatch(found.text) for text in composer.placeholders)
-        return "ghost" if is_known else "draft"
-    # The cursor is drawn in reverse over whatever it stands on: it says nothing of the text's own style.
-    visible = [style for style in found.styles if not style.reverse]
-    return "ghost" if visible and all(_is_ghost(composer, style) for style in visible) else "draft"
-
-
-def _is_ghost(composer: Composer, style: Style) -> bool:
-    return any(
-        style.dim if name == "dim" else style.italic if name == "italic" else name == f"fg:{style.fg}"
-        for name in composer.ghost
-    )
-
-
-# -- comparing ---------------------------------------------------------------------------------------------------
-
-_SPINNER = re.compile("[\u2800-\u28ff✢✳✶✻✽✺·•◦●○◐◓◑◒◴◷◶◵■⬝▪▫█▓▒░]")
-_COUNTER = re.compile(r"\d+(?:[.:,]\d+)*")
-
-
-def normalise(text: str) -> str:
-    """A screen without what moves on its own: styles, spinners, clocks, counters, blanks at the ends of rows."""
-    rows = Rows(Capture(text)).text
-    return "\n".join(_COUNTER.sub("0", _SPINNER.sub("", row)).rstrip() for row in rows).rstrip()
-
-
-def squeeze(text: str) -> str:
-    """A text without its white space, to find it again however a composer wraps it."""
-    return re.sub(r"\s+", "", text.translate(_INVISIBLE))
-
-
-def holds(typed: str, text: str, pasted: str | None) -> bool:
-    """Whether a composer that was empty before provably holds `text`, whole and alone, now.
-
-    As it was typed, or as one collapsed paste, or (in a composer that scrolls) as a long piece of it.
-    """
-    shown, wanted = squeeze(typed), squeeze(text)
-    if shown == wanted:
-        return bool(wanted)
-    if pasted is not None and pattern(pasted).fullmatch(typed.strip()):
-        return True
-    return len(shown) >= max(200, len(wanted) // 2) and shown in wanted

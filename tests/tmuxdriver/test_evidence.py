@@ -7,8 +7,9 @@ from collections.abc import Sequence
 import pytest
 
 from matcore.engine.driver import Sighting
+from tmuxdriver.composer import ComposerState
 from tmuxdriver.evidence import Evidence, Submission
-from tmuxdriver.screen import ComposerState, Screen, State
+from tmuxdriver.screen import Screen, State
 
 
 def screen(

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from tmuxdriver import profile
 from tmuxdriver.cells import Capture, Rows, Style
-from tmuxdriver.screen import holds, normalise, read
+from tmuxdriver.compare import holds, normalise
+from tmuxdriver.screen import read
 
 RULE = "─" * 60
 

@@ -1,0 +1,36 @@
+"""Whether two screens are the same, and whether a composer holds a text: what moves or wraps on its own is left out."""
+
+from __future__ import annotations
+
+import re
+
+from tmuxdriver.cells import Capture, Rows
+from tmuxdriver.composer import INVISIBLE
+from tmuxdriver.profile import pattern
+
+_SPINNER = re.compile("[\u2800-\u28ff✢✳✶✻✽✺·•◦●○◐◓◑◒◴◷◶◵■⬝▪▫█▓▒░]")
+_COUNTER = re.compile(r"\d+(?:[.:,]\d+)*")
+
+
+def normalise(text: str) -> str:
+    """A screen without what moves on its own: styles, spinners, clocks, counters, blanks at the ends of rows."""
+    rows = Rows(Capture(text)).text
+    return "\n".join(_COUNTER.sub("0", _SPINNER.sub("", row)).rstrip() for row in rows).rstrip()
+
+
+def squeeze(text: str) -> str:
+    """A text without its white space, to find it again however a composer wraps it."""
+    return re.sub(r"\s+", "", text.translate(INVISIBLE))
+
+
+def holds(typed: str, text: str, pasted: str | None) -> bool:
+    """Whether a composer that was empty before provably holds `text`, whole and alone, now.
+
+    As it was typed, or as one collapsed paste, or (in a composer that scrolls) as a long piece of it.
+    """
+    shown, wanted = squeeze(typed), squeeze(text)
+    if shown == wanted:
+        return bool(wanted)
+    if pasted is not None and pattern(pasted).fullmatch(typed.strip()):
+        return True
+    return len(shown) >= max(200, len(wanted) // 2) and shown in wanted
