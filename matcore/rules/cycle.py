@@ -1,4 +1,7 @@
-"""Units of work and their boundaries (rule 11)."""
+"""Units of work and their boundaries (rule 11).
+
+Where the page leaves a choice: a cycle that somebody ends who is neither a role nor the human has not ended.
+"""
 
 from __future__ import annotations
 

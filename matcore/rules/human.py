@@ -1,6 +1,10 @@
 """What the human does: acts (rule 12), answers, pauses, resumes.
 
-A `human.resumed` is an act even if nothing was paused: somebody is there.
+Where the page leaves a choice:
+
+- A `human.resumed` is an act even if nothing was paused: somebody is there.
+- An answer to a question that is not open (never asked, or answered before) is no answer: it changes nothing.
+- A question asked again while it is open is told once; the notifier keeps what reached no channel.
 """
 
 from __future__ import annotations

@@ -1,4 +1,12 @@
-"""What was handed to `send-relay`: it may pass the baton, and it answers what its sender had seen."""
+"""What was handed to `send-relay`: it may pass the baton, and it answers what its sender had seen.
+
+Where the page leaves a choice:
+
+- A human who hands over the same content once more has acted as with any relay: somebody is there, and nothing new
+  reaches anybody. After rung 3 the ladder would otherwise stay silent for ever.
+- Relays run between seats, and from the human to one. What is addressed to the human, who holds none, is no relay: it
+  takes no number and answers nothing. `notify-user` and questions reach a human.
+"""
 
 from __future__ import annotations
 
@@ -31,6 +39,8 @@ def sent(work: Work, fact: RelaySent) -> None:
 def already_sent(work: Work, fact: RelayAlreadySent) -> None:
     """The same content once more: it answers as it did, and is neither progress nor activity."""
     if fact.id in work.known and _between_seats(work, fact.sender, fact.to):
+        if fact.sender == HUMAN:
+            human.acts(work)
         _answers(work, fact.sender, fact.to, fact.seen)
 
 

@@ -159,7 +159,7 @@ MAKERS: tuple[tuple[int, Callable[[Run, float], f.Fact]], ...] = (
     (8, _handed),
     (2, _full),
     (8, lambda run, at: f.RelayDelivered(at, run.relay())),
-    (1, lambda run, at: f.RelayAlreadySent(at, run.relay(), run.role(), run.role())),
+    (1, lambda run, at: f.RelayAlreadySent(at, run.relay(), run.choice.choice((run.role(), f.HUMAN)), run.role())),
     (2, lambda run, at: f.RelayAcked(at, run.relay(), run.role())),
     (2, lambda run, at: f.RelayUndeliverable(at, run.relay())),
     (4, lambda run, at: f.GateRaised(at, *_gate(run), _until(run, at))),

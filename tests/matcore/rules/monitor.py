@@ -169,6 +169,9 @@ class Monitor:
                     self.cycle = None
             case f.RelaySent():
                 self._sent(fact)
+            case f.RelayAlreadySent():
+                if fact.sender == f.HUMAN and fact.id in self.relays and fact.to in self.roles:
+                    self._human()
             case f.RelayDelivered():
                 self._delivered(fact.id)
             case f.RelayUndeliverable():

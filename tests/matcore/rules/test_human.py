@@ -22,6 +22,19 @@ def test_an_answer_to_nothing_is_no_act() -> None:
     assert play.new("episode.rearmed") == []
 
 
+def test_a_human_who_sends_the_same_once_more_has_acted() -> None:
+    """Nothing new reaches anybody, so the ladder begins again, and tells again. An unknown relay or role is nothing."""
+    play = Play(progress_deadline=0).quiet_cycle().at(1, "relay.sent", id="m", sender="human", to="dev")
+    play.at(1, "relay.delivered", id="m").until(9_000)
+    play.new()
+    play.at(9_000, "relay.already_sent", id="none", sender="human", to="dev")
+    play.at(9_000, "relay.already_sent", id="m", sender="human", to="ghost")
+    play.at(9_000, "relay.already_sent", id="m", sender="dev", to="review")
+    assert play.new() == []
+    play.at(9_000, "relay.already_sent", id="m", sender="human", to="dev").until(50_000)
+    assert play.brief("episode.rearmed", "notify") == ["9000 episode.rearmed 1", "10800 notify idle-recovery True 1"]
+
+
 def test_a_resume_is_an_act_and_a_pause_is_none() -> None:
     """Only the resume sets the ladder back; it ends the pause without settling."""
     play = Play().quiet_cycle().until(700).at(710, "human.paused").at(720, "human.resumed").until(1_320)
