@@ -6,6 +6,8 @@ is the same hold. Where the page leaves a choice:
 - A raise that names an end withdraws a clear that is still settling too: the gate was seen again.
 - The core's own names are the core's: a fact that raises or clears one of them changes nothing. Nothing that a driver
   says can hold the ladder under a name that `question.answered` or a delivery would have to end.
+- `relay-pending/<to>` that passes from one relay to the next within one instant is the same hold, and what it had
+  added up goes on: a stream of relays that wait is told like one.
 """
 
 from __future__ import annotations

@@ -1,4 +1,11 @@
-"""The recovery episode: opened when the work has stood still, closed only when it has moved (rules 2 to 8, 12)."""
+"""The recovery episode: opened when the work has stood still, closed only when it has moved (rules 2 to 8, 12).
+
+Where the page leaves a choice:
+
+- `rungs` of a closed episode that was rearmed are those used up since: the ladder had been set back to its first.
+- A gate whose third window is full at an instant of motion is told at the next at which the ladder is due; not a
+  moment more adds up until then.
+"""
 
 from __future__ import annotations
 

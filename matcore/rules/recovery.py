@@ -3,7 +3,8 @@
 Where the page leaves a choice: a marker whose recovery is on its way is dropped by an answer or a boundary too, and a
 late confirmation then opens no wake, for nothing is owed any more. One whose outcome never comes is not handed out a
 second time; the debt stays and the ladder sees to it. A higher frontier of the same target waits behind one that is on
-its way.
+its way. A runtime that is fresh while its role still counts as gone takes a marker like any other; if that is confirmed
+its wake fails at once, like any delivery to one that is gone.
 """
 
 from __future__ import annotations

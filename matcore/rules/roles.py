@@ -1,6 +1,7 @@
 """What is known of each role: its status, when it was active last, what it was given.
 
 Seeing a status again changes nothing; only a role that stays `unknown` from one moment on becomes settled (rule 1).
+After a gap that moment is its end, for a role too that had been unknown before: nobody looked meanwhile.
 """
 
 from __future__ import annotations

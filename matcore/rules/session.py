@@ -2,6 +2,9 @@
 
 The caller feeds a fact, carries out what was decided, and feeds `clock.reached` while `next_deadline` is not later
 than now: once all facts of an instant are in, the ladder has its turn, then the deadline on progress.
+
+Where the page leaves a choice: a `clock.reached` ends the facts of its instant wherever it stands, for a journal that
+is fed back must give the same; one that comes later in the same instant is another turn of the ladder.
 """
 
 from __future__ import annotations
