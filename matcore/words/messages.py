@@ -22,6 +22,8 @@ __all__ = [
     "final_check",
     "final_check_mark",
     "first_pointer",
+    "fresh_start",
+    "hint",
     "human",
     "notice",
     "nudge",
@@ -60,7 +62,7 @@ def relay(
     elif body is not None and f"send-relay {target}" in body:
         tail = ""
     else:
-        tail = f"Plain text reaches nobody. To answer {target}: `{program(command)} {target} FILE`."
+        tail = _tail(sender, command)
     return _text(_head(message_id, sender), f"Read {reachable(path, _PATH)}", tail)
 
 
@@ -174,9 +176,40 @@ def human(*, message_id: str, body: str | None = None, path: str | None = None) 
     return _said(_head(message_id, "human"), body, path)
 
 
-def answer(*, message_id: str, question: str, body: str | None = None, path: str | None = None) -> str:
-    """The human's answer, with the question that it answers. One of `body` and `path` is needed."""
-    return _said(f"{_head(message_id, 'human')} Answer to your question: {line(question, 240)}", body, path)
+def answer(
+    *,
+    message_id: str,
+    question: str,
+    body: str | None = None,
+    path: str | None = None,
+    asked_as: str = "",
+    by_mat: bool = False,
+) -> str:
+    """The human's answer, with the question that it answers. One of `body` and `path` is needed.
+
+    `asked_as` is the question's id, as the role saw it when it asked; `by_mat`: it was mat that asked.
+    """
+    named = f" {line(asked_as, _NAME)}" if asked_as and not by_mat else ""
+    whose = "mat's" if by_mat else "your"
+    return _said(f"{_head(message_id, 'human')} Answer to {whose} question{named}: {line(question, 240)}", body, path)
+
+
+def hint(*, message_id: str, sender: str, hint: str, path: str, command: str) -> str:
+    """The verdict `retry` with a hint, in the same agent session. `path` is the whole handoff; a hint that does not
+    fit is read there."""
+    head = f"{_head(message_id, sender)} Not accepted yet, try again."
+    tail = _tail(sender, command)
+    whole = _joined(head, f"Hint: {clean(hint).strip()}", f"The whole handoff: {reachable(path, _PATH)}", tail)
+    return whole if size(whole) <= LIMIT else _text(head, f"The hint: Read {reachable(path, _PATH)}", tail)
+
+
+def fresh_start(*, message_id: str, sender: str, prompt: str | None, path: str, command: str) -> str:
+    """The verdict `retry` with a prompt, as the first text of a new agent session. A prompt that does not fit, or is
+    None here, is read from `path`."""
+    head = f"{_head(message_id, sender)} From mat: this agent session is new; what was done before is in the files."
+    tail = _tail(sender, command)
+    whole = None if prompt is None else _joined(head, clean(prompt).strip(), tail)
+    return whole if whole is not None and size(whole) <= LIMIT else _text(head, f"Read {reachable(path, _PATH)}", tail)
 
 
 def first_pointer(*, prompt_path: str) -> str:
@@ -234,6 +267,11 @@ def _said(head: str, body: str | None, path: str | None) -> str:
     if path is None:
         raise ValueError("a message needs a body or a path")
     return _text(head, f"Read {reachable(path, _PATH)}")
+
+
+def _tail(sender: str, command: str) -> str:
+    target = line(sender, _NAME)
+    return f"Plain text reaches nobody. To answer {target}: `{program(command)} {target} FILE`."
 
 
 def _ways_out(command: str) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from matcore.words.shape import LIMIT, clean, line, middle
+from matcore.words.shape import LIMIT, clean, line, middle, size
 
 _NAME = 40
 _GATES = 200
@@ -56,16 +56,31 @@ def _gate(*, session: str, gates: Sequence[str] = (), since: str = "", **_: obje
     )
 
 
-def _question(*, session: str, role: str, text: str = "", dialog: bool = False, **_: object) -> Sequence[str]:
+def _question(
+    *,
+    session: str,
+    role: str,
+    question: str = "",
+    text: str = "",
+    dialog: bool = False,
+    by_mat: bool = False,
+    **_: object,
+) -> Sequence[str]:
     if dialog:
-        head, reply = (
+        return (
             f"{_n(session)}: a dialog on {_n(role)}'s screen waits for you.",
-            f"mat attach {_n(session)} {_n(role)}",
+            *([middle(clean(text).strip(), _TEXT)] if text else []),
+            f"Answer: mat attach {_n(session)} {_n(role)}",
         )
-    else:
-        head, reply = f"{_n(session)}: {_n(role)} asks you:", f'mat answer {_n(session)} "TEXT"'
-    said = [middle(clean(text).strip(), _TEXT)] if text else []
-    return (head, *said, f"Answer: {reply}")
+    asked = clean(text).strip()
+    whole = [f"All of it: mat log {_n(session)} --json --kind question.asked"] if size(asked) > _TEXT else []
+    named = f" --question {_n(question)}" if question else ""
+    return (
+        f"{_n(session)}: mat asks you about {_n(role)}:" if by_mat else f"{_n(session)}: {_n(role)} asks you:",
+        *([middle(asked, _TEXT)] if asked else []),
+        *whole,
+        f'Answer: mat answer {_n(session)}{named} "TEXT" (or --file FILE, - is stdin)',
+    )
 
 
 def _overdue(*, session: str, cycle: str = "", since: str = "", **_: object) -> Sequence[str]:
@@ -77,24 +92,48 @@ def _overdue(*, session: str, cycle: str = "", since: str = "", **_: object) -> 
 
 
 def _cycle_completed(
-    *, session: str, cycle: str = "", by: str = "", goal: str = "", reason: str = "", **_: object
+    *,
+    session: str,
+    cycle: str = "",
+    by: str = "",
+    goal: str = "",
+    reason: str = "",
+    reached: str = "",
+    **_: object,
 ) -> Sequence[str]:
     return (
         f"{_n(session)}: cycle {_n(cycle)} is completed{_by(by)}.",
         *_labelled("Goal", goal),
         *_labelled("Reason", reason),
-        f"See: mat recap; next: mat cycle open --session {_n(session)} --goal TEXT",
+        *_labelled("Took", reached),
+        *_closing(session, by),
+        f"Next: mat cycle open --session {_n(session)} --goal TEXT",
     )
 
 
+def _closing(session: str, by: str) -> Sequence[str]:
+    """Where the closing message stands: it is said once, in the session of the role that ended the cycle."""
+    if not by or by == "human":
+        return (f"See: mat recap; mat log {_n(session)}",)
+    return (f"Its closing message: mat attach {_n(session)} {_n(by)}; the course: mat log {_n(session)}",)
+
+
 def _cycle_blocked(
-    *, session: str, cycle: str = "", by: str = "", goal: str = "", reason: str = "", **_: object
+    *,
+    session: str,
+    cycle: str = "",
+    by: str = "",
+    goal: str = "",
+    reason: str = "",
+    reached: str = "",
+    **_: object,
 ) -> Sequence[str]:
     look = f"mat attach {_n(session)} {_n(by)}" if by and by != "human" else f"mat why {_n(session)}"
     return (
         f"{_n(session)}: cycle {_n(cycle)} is blocked{_by(by)}.",
         *_labelled("Reason", reason),
         *_labelled("Goal", goal),
+        *_labelled("Took", reached),
         f"Look: {look}; go on: mat cycle open --session {_n(session)} --goal TEXT",
     )
 

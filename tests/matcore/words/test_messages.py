@@ -54,7 +54,34 @@ TEXTS = {
     "human": m.human(message_id="r-000013", body="Please look at\nissue 7 first.\n"),
     "human-long": m.human(message_id="r-000013", body="word " * 400, path=PATH),
     "human-file": m.human(message_id="r-000013", path=PATH),
-    "answer": m.answer(message_id="r-000014", question="Postgres or SQLite?", body="SQLite"),
+    "answer": m.answer(message_id="r-000014", question="Postgres or SQLite?", body="SQLite", asked_as="q-0123456789ab"),
+    "answer-long": m.answer(
+        message_id="r-000014", question="Which? " * 100, body="word " * 400, path=PATH, asked_as="q-0123456789ab"
+    ),
+    "answer-to-mat": m.answer(
+        message_id="r-000014", question="30 rounds; go on?", body="yes", asked_as="rounds-c1-1", by_mat=True
+    ),
+    "hint": m.hint(
+        message_id="r-000012",
+        sender="review",
+        hint="leap years:\nadd a test",
+        path=PATH,
+        command="send-relay",
+    ),
+    "hint-long": m.hint(message_id="r-000012", sender="review", hint="word " * 400, path=PATH, command="send-relay"),
+    "fresh-start": m.fresh_start(
+        message_id="r-000012",
+        sender="review",
+        prompt="Read TASK.md.\nBegin with the parser.",
+        path=PATH,
+        command="send-relay",
+    ),
+    "fresh-start-long": m.fresh_start(
+        message_id="r-000012", sender="review", prompt="word " * 400, path=PATH, command="send-relay"
+    ),
+    "fresh-start-file": m.fresh_start(
+        message_id="r-000012", sender="review", prompt=None, path=PATH, command="send-relay"
+    ),
     "repeat": m.repeat(),
     "first-pointer": m.first_pointer(prompt_path="/home/u/shop/.mat/shop-duo/prompts/dev.md"),
 }
@@ -113,6 +140,9 @@ def test_each_text_holds_its_mark() -> None:
     """A driver knows its own text on the screen by the mark."""
     assert m.relay_mark(message_id="r-000012") in TEXTS["relay"]
     assert m.relay_mark(message_id="r-000013") in TEXTS["human"]
+    assert m.relay_mark(message_id="r-000012") in TEXTS["hint"]
+    assert m.relay_mark(message_id="r-000012") in TEXTS["fresh-start"]
+    assert m.relay_mark(message_id="r-000014") in TEXTS["answer"]
     assert m.nudge_mark(episode=3, attempt=41) in TEXTS["redelivery"]
     assert m.nudge_mark(episode=3, attempt=42) in TEXTS["nudge-peer"]
     assert m.final_check_mark() in TEXTS["final-check"]
@@ -166,7 +196,11 @@ def test_all_texts_fit_whatever_goes_in(
         m.recovery(message_id=a, target=b, seq=episode, path=c, command=command),
         m.human(message_id=a, body=b),
         m.human(message_id=a, body=b, path=c),
-        m.answer(message_id=a, question=b, body=c, path=d),
+        m.answer(message_id=a, question=b, body=c, path=d, asked_as=d),
+        m.answer(message_id=a, question=b, path=d, asked_as=c, by_mat=True),
+        m.hint(message_id=a, sender=b, hint=c, path=d, command=command),
+        m.fresh_start(message_id=a, sender=b, prompt=c, path=d, command=command),
+        m.fresh_start(message_id=a, sender=b, prompt=None, path=d, command=command),
         m.first_pointer(prompt_path=a),
     ]
     assert [text for text in texts if not fits(text)] == []

@@ -18,9 +18,26 @@ FACTS: dict[str, tuple[str, dict[str, object]]] = {
     "gate-paused": ("gate", {"session": S, "gates": ["paused"]}),
     "gate-unnamed": ("gate", {"session": S}),
     "question": ("question", {"session": S, "role": "dev", "text": "Postgres\nor SQLite?"}),
+    "question-by-id": (
+        "question",
+        {"session": S, "role": "review", "question": "q-0123456789ab", "text": "Is 0 an error? " * 60},
+    ),
+    "question-of-mat": (
+        "question",
+        {"session": S, "role": "dev", "question": "rounds-c1-1", "text": "30 rounds; go on?", "by_mat": True},
+    ),
     "question-dialog": ("question", {"session": S, "role": "dev", "dialog": True}),
+    "question-dialog-text": (
+        "question",
+        {"session": S, "role": "dev", "dialog": True, "text": "Run rm -r build?", "question": "dialog-3"},
+    ),
     "overdue": ("overdue", {"session": S, "cycle": "c1", "since": "02:11"}),
     "cycle-completed": ("cycle-completed", {"session": S, "cycle": "c1", "by": "review", "goal": "TASK.md is done"}),
+    "cycle-completed-in": (
+        "cycle-completed",
+        {"session": S, "cycle": "c1", "by": "dev", "reached": "2h 4m, 12 handoffs, 1 stall", "goal": "TASK.md is done"},
+    ),
+    "cycle-completed-by-human": ("cycle-completed", {"session": S, "cycle": "c1", "by": "human"}),
     "cycle-blocked": ("cycle-blocked", {"session": S, "cycle": "c1", "by": "dev", "reason": "no key"}),
     "cycle-blocked-by-human": ("cycle-blocked", {"session": S, "cycle": "c1", "by": "human"}),
     "crash-loop": ("crash-loop", {"session": S, "role": "dev"}),

@@ -8,7 +8,19 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[3]
-WORDS = ("IDLE RECOVERY", "relay-redelivery", "[relay r-", "[relay {", "goal_complete>", "goal_blocked>", "[mat] Final")
+WORDS = (
+    "IDLE RECOVERY",
+    "relay-redelivery",
+    "[relay r-",
+    "[relay {",
+    "goal_complete>",
+    "goal_blocked>",
+    "[mat]",
+    "Answer to ",
+    "Not accepted yet",
+    "agent session is new",
+    "Plain text reaches nobody",
+)
 HOLDERS = {ROOT / "matcore" / "words" / "messages.py"}
 
 
