@@ -151,6 +151,13 @@ def test_each_text_holds_its_mark() -> None:
     assert m.wrapup_mark(outcome="blocked") in TEXTS["wrapup-blocked"]
 
 
+def test_a_delivered_text_tells_its_relay_and_sender() -> None:
+    """Who reads the first line of a text learns both; mat's own texts have neither."""
+    assert m.addressed(TEXTS["hint"]) == ("r-000012", "review")
+    assert m.addressed(TEXTS["relay"]) == ("r-000012", "dev")
+    assert m.addressed(TEXTS["nudge-peer"]) == (None, "mat")
+
+
 def test_the_final_check_names_all_that_fits() -> None:
     """Every id is named while there is room; more targets than fit are counted, never silently dropped."""
     some = m.final_check(rows=[("dev", MANY[:30])], command="send-relay")
