@@ -142,7 +142,7 @@ def _view(state: StatePlaces, session: str, say: Console, *, live: bool) -> Iter
     """A live view on a terminal, else the important lines as they come."""
     if live:
         with Live(console=Console(), refresh_per_second=4, transient=True) as view:
-            yield lambda _fresh: view.update(status.render(status.snapshots(state, [session])))
+            yield lambda _fresh: view.update(status.render(status.look(state, [session])))
         return
 
     def lines(fresh: list[Entry]) -> None:

@@ -6,8 +6,7 @@ import time
 
 import click
 
-from matcore.cli.common import book_of, live_book, places, say
-from matcore.engine import guard
+from matcore.cli.common import journal_of, live_book, places, say, session_argument
 from matcore.errors import Refused, Unavailable
 from matcore.places import StatePlaces
 
@@ -15,7 +14,7 @@ ENDS_WITHIN_S = 20.0
 
 
 @click.command()
-@click.argument("session")
+@session_argument()
 @click.option("--now", is_flag=True, help="Also while a turn runs.")
 def command(session: str, now: bool) -> None:
     """End a session: its agents, its windows, its watch. Its journal and its handoffs stay.
@@ -33,15 +32,18 @@ def command(session: str, now: bool) -> None:
 
 def down(state: StatePlaces, session: str) -> None:
     """End a session and wait until the journal says so. Raises `Unavailable` when that takes too long."""
+    from matcore.engine import guard
+
+    with journal_of(state, session) as journal:
+        seq = journal.last_seq
     guard.start(state)
     say(state, {"session": session, "request": "down"})
     until = time.monotonic() + ENDS_WITHIN_S
     while True:
         guard.start(state)
-        book = book_of(state, session)
-        book.close()
-        if book.ledger.ended:
-            return
+        with journal_of(state, session) as journal:
+            if any(journal.entries(after=seq, names=["engine.down"])):
+                return
         if time.monotonic() > until:
             raise Unavailable(f"{session} has not ended after {ENDS_WITHIN_S:g} s; see {state.log}")
         time.sleep(0.05)

@@ -2,68 +2,90 @@
 
 from __future__ import annotations
 
-from typing import Any
+import time
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
 
 import click
-from rich.console import Console
-from rich.table import Table
 
-from matcore.cli.common import book_of, echo_json, json_option, places
-from matcore.cli.log import the_only
-from matcore.engine.journal import Journal
-from matcore.show.text import clock, duration, safe
+from matcore.cli.common import echo_json, journal_of, json_option, places, session_argument, the_only
+from matcore.show.phrases import LAST_RUNG
+from matcore.show.text import clock, duration, plain
+
+if TYPE_CHECKING:
+    from matcore.engine.journal import Entry, Journal
+
+MOST_SHOWN = 50
+_ABOUT = ("episode.opened", "episode.closed", "nudge", "rung.skipped", "notify")
 
 
 @click.command()
-@click.argument("session", required=False)
+@session_argument(required=False)
+@click.option("-n", "count", type=click.IntRange(min=1), metavar="N", help=f"The newest N; {MOST_SHOWN} by default, all with --json.")
 @json_option
-def command(session: str | None, as_json: bool) -> None:
+def command(session: str | None, count: int | None, as_json: bool) -> None:
     """One row an episode: when it was opened, who owed, which rungs, what closed it, how long it took."""
     state = places()
-    book = book_of(state, session or the_only(state))
-    rows = episodes(book.journal)
-    book.close()
+    name = session or the_only(state)
+    with journal_of(state, name) as journal:
+        rows = episodes(journal, count or (None if as_json else MOST_SHOWN))
     if as_json:
         for row in rows:
             echo_json(row)
-        return
-    table = Table("episode", "opened", "owed", "relay", "rungs", "closed by", "lasted")
-    for row in rows:
-        table.add_row(*(safe(value) for value in _shown(row)))
-    Console().print(table if rows else "no episode yet: nothing has stalled")
+    elif not rows:
+        click.echo(f"{plain(name)}: no episode yet; nothing has stood still for a whole window")
+    else:
+        _table(rows)
 
 
-def episodes(journal: Journal) -> list[dict[str, Any]]:
-    """Each episode's `episode`, `opened`, `owed`, `relay`, `rungs`, `by`, `closed`; times are wall clock (Unix)."""
+def episodes(journal: Journal, count: int | None) -> list[dict[str, Any]]:
+    """The newest `count` of them, in order: `episode`, `opened`, `owed`, `relay`, `rungs`, `by`, `closed`.
+
+    Times are wall clock (Unix). Reads nothing that is older than the first of them.
+    """
+    after = 0
+    if count is not None:
+        opened = journal.tail(count, names=["episode.opened"])
+        after = opened[0].seq - 1 if len(opened) == count else 0
+    return _rows(journal.entries(after=after, names=_ABOUT))
+
+
+def _rows(entries: Iterable[Entry]) -> list[dict[str, Any]]:
     rows: dict[int, dict[str, Any]] = {}
-    for entry in journal.entries(names=["episode.opened", "episode.closed", "nudge", "rung.skipped", "notify"]):
-        number = entry.data.get("episode")
+    for entry in entries:
+        number, data = entry.data.get("episode"), entry.data
         if not isinstance(number, int):
             continue
-        row = rows.setdefault(
-            number,
-            {
-                "episode": number,
-                "opened": entry.wall,
-                "owed": None,
-                "relay": None,
-                "rungs": 0,
-                "by": None,
-                "closed": None,
-            },
-        )
         if entry.name == "episode.opened":
-            row["owed"], row["relay"] = entry.data.get("owed"), entry.data.get("relay")
+            rows[number] = {
+                "episode": number, "opened": entry.wall, "owed": data.get("owed"), "relay": data.get("relay"), "rungs": 0,
+                "by": None, "closed": None,
+            }  # fmt: skip
+        elif (row := rows.get(number)) is None:
+            continue
         elif entry.name == "episode.closed":
-            row.update(by=entry.data["by"], rungs=entry.data["rungs"], closed=entry.wall)
-        elif row["closed"] is None:
-            row["rungs"] = max(row["rungs"], int(str(entry.data.get("rung") or 3)))
+            row.update(by=data["by"], rungs=data["rungs"], closed=entry.wall)
+        else:
+            row["rungs"] = max(row["rungs"], int(str(data.get("rung") or LAST_RUNG)))
     return list(rows.values())
 
 
+def _table(rows: list[dict[str, Any]]) -> None:
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=box.SIMPLE, pad_edge=False)
+    for name in ("#", "opened", "owed", "rungs", "closed by", "lasted"):
+        table.add_column(name, overflow="fold", justify="right" if name in ("#", "rungs", "lasted") else "left")
+    for row in rows:
+        table.add_row(*map(Text, _shown(row)), style="bold yellow" if row["closed"] is None else "")
+    Console(highlight=False).print(table)
+
+
 def _shown(row: dict[str, Any]) -> list[str]:
-    lasted = "" if row["closed"] is None else duration(row["closed"] - row["opened"])
-    return [
-        str(row["episode"]), clock(row["opened"]), row["owed"] or "nobody", row["relay"] or "",
-        str(row["rungs"]), row["by"] or "open", lasted,
-    ]  # fmt: skip
+    owed = f"{plain(row['owed'])} ({plain(row['relay'])})" if row["owed"] else "nobody"
+    lasted = duration((row["closed"] or time.time()) - row["opened"])
+    by = plain(row["by"]) if row["by"] else "still open"
+    return [str(row["episode"]), clock(row["opened"]), owed, f"{row['rungs']} of {LAST_RUNG}", by, lasted]

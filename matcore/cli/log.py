@@ -2,34 +2,49 @@
 
 from __future__ import annotations
 
+import difflib
+import itertools
 import sys
 import time
 from collections.abc import Iterator
-from pathlib import Path
+from contextlib import suppress
+from typing import TYPE_CHECKING
 
 import click
-from rich.console import Console
-from rich.text import Text
+from click.shell_completion import CompletionItem
 
-from matcore.cli.common import book_of, echo_json, known, places
-from matcore.engine.journal import Entry, Journal
-from matcore.errors import Refused
-from matcore.places import StatePlaces
-from matcore.show import log
-from matcore.show.when import wall_since
+from matcore.cli.common import echo_json, journal_of, json_option, places, session_argument, the_only
+from matcore.errors import BadConfig, Refused
+from matcore.show.text import plain
+
+if TYPE_CHECKING:
+    from matcore.engine.journal import Entry, Journal
 
 KINDS = ("fact", "decision", "engine")
 FOLLOW_S = 0.2
+ENGINE = "engine."
+COLOURS = {"fact": {}, "decision": {"bold": True}, "engine": {"dim": True}}
+
+
+class Kind(click.ParamType):
+    """`fact`, `decision`, `engine`, or the name of an entry."""
+
+    name = "kind"
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG002 - click's signature
+        return [CompletionItem(name) for name in (*KINDS, *_names()) if name.startswith(incomplete)]
 
 
 @click.command()
-@click.argument("session", required=False)
+@session_argument(required=False)
 @click.option("-f", "--follow", is_flag=True, help="Go on showing what comes.")
 @click.option("-n", "count", type=click.IntRange(min=0), metavar="N", help="Only the newest N entries.")
 @click.option("--episode", type=int, metavar="N", help="Only what belongs to that episode's time.")
-@click.option("--since", metavar="T", help="From then on: 02:30, 2026-11-30T02:30, or an age as 8h.")
-@click.option("--kind", "kinds", multiple=True, help="fact, decision, engine, or the name of an entry as nudge.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object a line, keys as in docs/json.md.")
+@click.option("--since", metavar="T", help='From then on: 02:30, "yesterday 23:10", 2026-11-30T02:30, or 8h (ago).')
+@click.option(
+    "--kind", "kinds", type=Kind(), multiple=True, metavar="K", help="fact, decision, engine, or a name such as nudge."
+)
+@json_option
 def command(
     session: str | None,
     follow: bool,
@@ -39,40 +54,39 @@ def command(
     kinds: tuple[str, ...],
     as_json: bool,
 ) -> None:
-    """The journal, one line an entry: facts (·), decisions (▶), what the engine did (~)."""
+    """The journal, one line an entry: facts (·), decisions (▶), what the engine did (~).
+
+    -n, --episode, --since and --kind narrow it down together; -f goes on with what comes."""
+    from matcore.show import log
+
     name = session or the_only(places())
-    journal = Journal.read(_path(places(), name))
-    console = Console(soft_wrap=True, highlight=False)
-    ended: dict[int, bool] | None = None
-    try:
+    for kind in kinds:
+        _check(kind)
+    with journal_of(places(), name) as journal, suppress(KeyboardInterrupt):
         for entry in _chosen(journal, count, episode, since, kinds, follow):
             if as_json:
-                if ended is None:
-                    ended = log.outcomes(journal, entry.seq)
-                echo_json(log.record(name, entry, ended))
+                echo_json(log.record(name, entry))
             else:
-                console.print(Text(log.line(name, entry), style=log.STYLES[entry.kind]))
+                click.echo(click.style(log.line(name, entry), **COLOURS[entry.kind]))
             if follow:
                 sys.stdout.flush()
-    except KeyboardInterrupt:
-        pass
-    finally:
-        journal.close()
 
 
-def the_only(state: StatePlaces) -> str:
-    """The one session there is. Raises `Refused` when it has to be named."""
-    names = known(state)
-    if len(names) != 1:
-        raise Refused(
-            f"which session? There are: {', '.join(names)}" if names else "there is no session; start one: mat up"
-        )
-    return names[0]
+def _names() -> list[str]:
+    from matcore.rules import decisions, facts
+
+    return sorted({*facts.NAMES.values(), *decisions.EVENTS.values()})
 
 
-def _path(state: StatePlaces, session: str) -> Path:
-    book_of(state, session).close()
-    return state.journal(session)
+def _check(kind: str) -> None:
+    """Names of the engine's entries are free. Raises `BadConfig` for any other word, with the nearest."""
+    if kind in KINDS or kind.startswith((ENGINE, "handoff.")):
+        return
+    names = _names()
+    if kind not in names:
+        close = difflib.get_close_matches(kind, (*KINDS, *names), n=1)
+        hint = f'; did you mean "{close[0]}"?' if close else f"; there are {', '.join(KINDS)}, and the names of entries"
+        raise BadConfig([f'--kind: there is no "{plain(kind)}"{hint}'])
 
 
 def _chosen(
@@ -83,26 +97,43 @@ def _chosen(
     kinds: tuple[str, ...],
     follow: bool,
 ) -> Iterator[Entry]:
-    kind = [k for k in kinds if k in KINDS] or None
-    names = [k for k in kinds if k not in KINDS] or None
-    after, before = 0, None
+    after, before = (0, None) if episode is None else span_of(journal, episode)
     if since is not None:
+        from matcore.show.when import wall_since
+
         first = journal.seq_since(wall_since(since, time.time()))
-        after = (first or journal.last_seq + 1) - 1
-    if episode is not None:
-        after, before = span_of(journal, episode)
-    entries = journal.entries(after=after, before=before, kinds=kind, names=names)
-    if count is not None and before is None and after == 0:
-        entries = iter(journal.tail(count, kinds=kind, names=names))
-    last = after
-    for entry in entries:
-        last = entry.seq
-        yield entry
+        after = max(after, (first or journal.last_seq + 1) - 1)
+    last = journal.last_seq
+    until = last + 1 if before is None else before
+    yield from _span(journal, after, until, kinds, count)
     while follow and before is None:
-        for entry in journal.entries(after=last, kinds=kind, names=names):
+        for entry in _span(journal, last, None, kinds, None):
             last = entry.seq
             yield entry
         time.sleep(FOLLOW_S)
+
+
+def _span(
+    journal: Journal, after: int, before: int | None, kinds: tuple[str, ...], count: int | None
+) -> Iterator[Entry]:
+    """Those of the kinds and those of the names together, each once; only the newest `count`."""
+    kind = [k for k in kinds if k in KINDS]
+    names = [k for k in kinds if k not in KINDS]
+    newest = count is not None
+    streams = []
+    if kind or not names:
+        streams.append(journal.entries(after=after, before=before, kinds=kind or None, newest_first=newest))
+    if names:
+        others = [k for k in KINDS if k not in kind]
+        streams.append(journal.entries(after=after, before=before, kinds=others, names=names, newest_first=newest))
+    merged = _merged(streams, newest)
+    return merged if count is None else iter(list(itertools.islice(merged, count))[::-1])
+
+
+def _merged(streams: list[Iterator[Entry]], newest_first: bool) -> Iterator[Entry]:
+    import heapq
+
+    return heapq.merge(*streams, key=lambda entry: entry.seq, reverse=newest_first)
 
 
 def span_of(journal: Journal, episode: int) -> tuple[int, int | None]:
@@ -115,5 +146,5 @@ def span_of(journal: Journal, episode: int) -> tuple[int, int | None]:
             elif opened is not None:
                 return opened, entry.seq + 1
     if opened is None:
-        raise Refused(f"there is no episode {episode}")
+        raise Refused(f"there is no episode {episode}; see: mat episodes {plain(journal.session)}")
     return opened, None

@@ -5,29 +5,37 @@ Each command is a module of its own and imported when it is called: `mat --help`
 
 from __future__ import annotations
 
-import difflib
 import importlib
+import io
+import os
 import sys
-import traceback
-from importlib.metadata import entry_points
+from typing import TYPE_CHECKING
 
 import click
+from click.shell_completion import CompletionItem
 
-from matcore.errors import MatError, OurMistake
+from matcore.errors import BadConfig, MatError, OurMistake
+from matcore.show.text import plain
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 SECTIONS: dict[str, dict[str, str]] = {
     "Begin": {
         "init": "Write a commented duo.yaml for the agent programs found here.",
         "up": "Launch a session and watch it; again: re-attach.",
         "attach": "Show a session's windows.",
+        "doctor": "Read-only checks of this machine, each failure with its fix.",
         "demo": "A duo of scripted agents that stalls and recovers; no key needed.",
         "down": "End a session; keeps its journal and handoffs.",
+        "prune": "Remove ended sessions, after saying which.",
     },
     "Look": {
         "status": "The ladder at a glance; --watch for live.",
         "why": "In sentences: who owes what, and what happens next.",
         "log": "The journal, one line an entry; -f follows.",
         "episodes": "One row for each run of the ladder.",
+        "metrics": "OpenMetrics text, for a textfile collector.",
     },
     "Act": {
         "send": "A message from you to a role.",
@@ -45,22 +53,37 @@ SECTIONS: dict[str, dict[str, str]] = {
     "The core": {
         "simulate": "Run scenarios in virtual time; --check compares.",
         "explain": "Print the rules' tables as Markdown.",
+        "verify": "Fold a journal again and compare every decision.",
     },
 }
+_PLUGGED_HELP = {
+    "screen": "What a profile makes of captured screens.",
+    "record": "Save a pane's screen for a new profile or a report.",
+}
 _HELP = {name: text for section in SECTIONS.values() for name, text in section.items()}
+
+
+PLUGGED = "mat.commands"
+
+
+def plugged() -> list[EntryPoint]:
+    """The commands of drivers and other packages. Looked up when needed only: it reads every installed package."""
+    from importlib.metadata import entry_points
+
+    return sorted(entry_points(group=PLUGGED), key=lambda point: point.name)
 
 
 class Commands(click.Group):
     """Built-in commands by module, those of drivers and other packages by the entry-point group `mat.commands`."""
 
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return [*_HELP, *sorted(point.name for point in entry_points(group="mat.commands"))]
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
+        return [*_HELP, *(point.name for point in plugged())]
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - click's signature
         if cmd_name in _HELP:
             found: click.Command = importlib.import_module(f"matcore.cli.{cmd_name}").command
             return found
-        for point in entry_points(group="mat.commands"):
+        for point in plugged():
             if point.name == cmd_name:
                 loaded: click.Command = point.load()
                 return loaded
@@ -70,23 +93,47 @@ class Commands(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         name = args[0]
-        if self.get_command(ctx, name) is None and not name.startswith("-"):
+        found = self.get_command(ctx, name)
+        if found is None and not name.startswith("-"):
+            import difflib
+
             close = difflib.get_close_matches(name, self.list_commands(ctx), n=1)
             hint = f' Did you mean "mat {close[0]}"?' if close else " See: mat --help"
-            raise click.UsageError(f'There is no command "{name}".{hint}')
-        return super().resolve_command(ctx, args)
+            raise click.UsageError(f'There is no command "{plain(name)}".{hint}')
+        return (name, found, args[1:]) if found is not None else super().resolve_command(ctx, args)
 
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Names and what they do, without importing a command."""
+        options = super(click.Group, self).shell_complete(ctx, incomplete)
+        named = [*_HELP.items(), *((point.name, _origin(point)) for point in plugged())]
+        return [*(CompletionItem(name, help=text) for name, text in named if name.startswith(incomplete)), *options]
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - click's signature
         for section, commands in SECTIONS.items():
             with formatter.section(section):
                 formatter.write_dl(list(commands.items()))
-        others = [(p.name, f"from {p.value.partition(':')[0]}") for p in entry_points(group="mat.commands")]
+        others = [(point.name, _origin(point)) for point in plugged()]
         if others:
             with formatter.section("Of drivers and other packages"):
-                formatter.write_dl(sorted(others))
+                formatter.write_dl(others)
 
 
-@click.command(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+def _origin(point: EntryPoint) -> str:
+    """What a plugged-in command does, where we know it, else where it comes from."""
+    return _PLUGGED_HELP.get(point.name, f"from {point.value.partition(':')[0]}")
+
+
+_EPILOG = """\b
+Names complete in your shell after, for example, in ~/.bashrc:
+  eval "$(_MAT_COMPLETE=bash_source mat)"
+(zsh_source in ~/.zshrc; in fish: _MAT_COMPLETE=fish_source mat | source)
+
+\b
+Exit codes: 0 done, 1 refused and nothing changed, 2 usage or configuration,
+3 not available, 70 a mistake in mat itself."""
+
+
+@click.command(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]}, epilog=_EPILOG)
 @click.version_option(package_name="mat-supervisor", prog_name="mat")
 def mat() -> None:
     """mat supervises groups of coding agents: it carries what they hand to each other, notices when the work has
@@ -102,26 +149,52 @@ def main(argv: list[str] | None = None) -> None:
 
 def run(argv: list[str] | None = None) -> int:
     """Run one command and return its exit code; errors are one sentence on stderr."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a terminal without UTF-8 still gets the rest
+    try:
+        code = _run(argv)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        return _reader_left()
+    except SystemExit as e:
+        # click and rich both end the process themselves when the reader of a pipe has left.
+        return _reader_left() if isinstance(e.__context__, BrokenPipeError) else int(e.code or 0)
+    return code
+
+
+def _run(argv: list[str] | None) -> int:
     try:
         code = mat.main(args=argv, prog_name="mat", standalone_mode=False)
     except click.exceptions.Exit as e:
         return e.exit_code
-    except click.Abort:
-        click.echo("stopped; nothing else was changed", err=True)
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("stopped", err=True)
         return 130
     except click.ClickException as e:
         e.show()
-        return 2
+        return BadConfig.exit_code
     except MatError as e:
-        click.echo(f"mat: {e}", err=True)
+        # Not escaped as a whole: a fault of several lines is several lines; what is foreign in it was quoted plainly.
+        click.echo("\n".join(plain(line) for line in f"mat: {e}".splitlines()), err=True)
         return e.exit_code
     except BrokenPipeError:
-        return 0
+        raise
     except Exception as e:  # noqa: BLE001 - whatever escapes from a command is our own mistake, and says so
+        import traceback
+
         traceback.print_exc()
-        click.echo(f"mat: {OurMistake(f'{type(e).__name__}: {e}')}", err=True)
+        click.echo(f"mat: {OurMistake(plain(f'{type(e).__name__}: {e}'))}", err=True)
         return OurMistake.exit_code
     return code if isinstance(code, int) else 0
+
+
+def _reader_left() -> int:
+    """`mat log | head`: whoever read has seen enough, and that is no fault. What is still buffered goes nowhere."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)
+    return 0
 
 
 if __name__ == "__main__":

@@ -6,18 +6,20 @@ import time
 
 import click
 
-from matcore.cli.common import live_book, places, role_of, say
-from matcore.engine import guard
+from matcore.cli.common import live_book, places, role_argument, role_of, say, session_argument
 from matcore.errors import Refused, Unavailable
+from matcore.show.text import plain
 
 WITHIN_S = 30.0
 
 
 @click.command()
-@click.argument("session")
-@click.argument("role")
+@session_argument()
+@role_argument()
 def command(session: str, role: str) -> None:
     """End what runs in a role's seat and start its agent anew, resuming its agent session where the program can."""
+    from matcore.engine import guard
+
     state = places()
     book = live_book(state, session)
     role_of(book, role)
@@ -30,7 +32,7 @@ def command(session: str, role: str) -> None:
         for entry in book.journal.entries(after=seq, names=["engine.seat", "engine.restart_failed"]):
             if entry.data.get("role") == role:
                 if entry.name == "engine.restart_failed":
-                    raise Refused(f"{role} could not be started: {entry.data.get('reason')}")
+                    raise Refused(plain(f"{role} could not be started: {entry.data.get('reason')}; see: mat doctor"))
                 click.echo(f"{role} was started anew")
                 return
         time.sleep(0.05)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import click
 
-from matcore.cli.common import echo_said, live_book, places, say
+from matcore.cli.common import echo_said, live_book, places, say, session_argument
 
 
 @click.command()
-@click.argument("session")
+@session_argument()
 def command(session: str) -> None:
     """Free the ladder that `mat pause` holds. An open episode starts at its first rung again."""
     state = places()

@@ -2,43 +2,77 @@
 
 from __future__ import annotations
 
+import sys
 import time
+from collections.abc import Callable
+from contextlib import suppress
+from typing import TYPE_CHECKING
 
 import click
-import msgspec
-from rich.console import Console
-from rich.live import Live
 
-from matcore.cli.common import book_of, json_option, known, places
-from matcore.show import status
-from matcore.show.snapshot import Snapshot
+from matcore.cli.common import echo_json, exists, json_option, known, places, session_argument
+from matcore.errors import BadConfig
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from matcore.show.status import Look
 
 REFRESH_S = 1.0
 
 
 @click.command()
-@click.argument("session", required=False)
-@click.option("--watch", is_flag=True, help="Live, until Ctrl-C.")
+@session_argument(required=False)
+@click.option("--watch", is_flag=True, help="Live, until Ctrl-C. With --json one line a second.")
+@click.option("--all", "ended_too", is_flag=True, help="Ended sessions, too.")
 @json_option
-def command(session: str | None, watch: bool, as_json: bool) -> None:
-    """Each session's roles, baton, episode, gates, and what happens next; ended ones only when named."""
+def command(session: str | None, watch: bool, ended_too: bool, as_json: bool) -> None:
+    """Each session: what waits for you, who holds the baton, episode, gates, roles, and what happens next.
+
+    Sessions that have ended are shown when named, or with --all. Needs no supervisor."""
     state = places()
-    if session is not None:
-        book_of(state, session).close()
+    chosen = None if session is None else exists(state, session)
 
-    def found() -> list[Snapshot]:
-        shots = status.snapshots(state, [session] if session else known(state))
-        return shots if session else [shot for shot in shots if shot.state != "ended"]
+    def look() -> Look:
+        from matcore.show import status
 
-    if as_json:
-        click.echo(msgspec.json.encode([msgspec.to_builtins(shot) for shot in found()]).decode())
-    elif watch:
-        try:
-            with Live(status.render(found()), console=Console(), screen=False, refresh_per_second=4) as live:
-                while True:
-                    time.sleep(REFRESH_S)
-                    live.update(status.render(found()))
-        except KeyboardInterrupt:
-            pass
-    else:
-        Console().print(status.render(found()))
+        seen = status.look(state, [chosen] if chosen else known(state))
+        return seen if chosen or ended_too else seen.without_ended()
+
+    with suppress(KeyboardInterrupt):
+        if as_json:
+            _json(look())
+            while watch:
+                time.sleep(REFRESH_S)
+                _json(look())
+        elif watch:
+            _watch(lambda: _rendered(look()))
+        else:
+            from rich.console import Console
+
+            Console(highlight=False).print(_rendered(look()))
+
+
+def _json(seen: Look) -> None:
+    import msgspec
+
+    echo_json(msgspec.to_builtins(seen))
+    sys.stdout.flush()
+
+
+def _watch(rendered: Callable[[], RenderableType]) -> None:
+    from rich.console import Console
+    from rich.live import Live
+
+    if not sys.stdout.isatty():
+        raise BadConfig(["--watch draws on a terminal, and this is none; use: mat status --json --watch, or mat log -f"])
+    with Live(get_renderable=rendered, console=Console(highlight=False), screen=True, auto_refresh=False) as live:
+        while True:
+            live.refresh()
+            time.sleep(REFRESH_S)
+
+
+def _rendered(seen: Look) -> RenderableType:
+    from matcore.show import status
+
+    return status.render(seen)

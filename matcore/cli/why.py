@@ -3,41 +3,56 @@
 from __future__ import annotations
 
 import time
+from typing import TYPE_CHECKING
 
 import click
-import msgspec
 
-from matcore.cli.common import book_of, echo_json, json_option, places
-from matcore.engine.book import Book
-from matcore.engine.clock import SystemClock
-from matcore.show import snapshot, why
-from matcore.show.when import wall_since
+from matcore.cli.common import book_of, echo_json, json_option, places, session_argument, the_only
+from matcore.errors import Refused
+from matcore.show.text import clock
+
+if TYPE_CHECKING:
+    from matcore.engine.book import Book
 
 
 @click.command()
-@click.argument("session")
-@click.option("--at", "at", metavar="TIME", help="As it was then: 02:30, 2026-11-30T02:30, or an age as 8h.")
+@session_argument(required=False)
+@click.option("--at", "at", metavar="TIME", help="As it was then: 02:30, yesterday 23:10, 2026-11-30T02:30, or 8h (ago).")
 @json_option
-def command(session: str, at: str | None, as_json: bool) -> None:
-    """Who owes what since when, what was decided last, why nothing is done right now, and what happens next."""
+def command(session: str | None, at: str | None, as_json: bool) -> None:
+    """Who owes what since when, why nothing is done right now, what was decided last, and what happens next."""
+    from matcore.engine.clock import SystemClock
+    from matcore.show import snapshot, why
+    from matcore.show.when import wall_since
+
     state = places()
-    book = book_of(state, session)
+    name = session or the_only(state)
+    book = book_of(state, name)
     supervisor = snapshot.supervisor_of(state, SystemClock().boot_s())
     now_s = time.time()
     if at is not None:
         now_s = wall_since(at, now_s)
         book = _as_it_was(book, now_s)
         supervisor = snapshot.Supervisor(alive=True, stale=False, pid=None, heartbeat_age_s=None)
-    shot = snapshot.of(book, supervisor, now_s)
-    book.close()
+    with book.journal:
+        shot = snapshot.of(book, supervisor, now_s)
     said = why.sentences(shot)
     if as_json:
-        echo_json({"session": session, "sentences": said, "snapshot": msgspec.to_builtins(shot)})
+        import msgspec
+
+        echo_json({"session": name, "sentences": said, "snapshot": msgspec.to_builtins(shot)})
     else:
         click.echo("\n".join(said))
 
 
 def _as_it_was(book: Book, wall_s: float) -> Book:
-    """The session as of the last entry before a time of the wall clock."""
+    """The session as of the last entry before a time of the wall clock. Raises `Refused` for one before its first."""
+    from matcore.engine.book import Book
+
     later = book.journal.seq_since(wall_s)
-    return book if later is None else Book(book.journal, until=later - 1)
+    if later is None:
+        return book
+    if later <= 1:
+        first = next(book.journal.entries())
+        raise Refused(f"nothing is known of that time: the journal begins at {clock(first.wall)}")
+    return Book(book.journal, until=later - 1)

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from matcore.engine.journal import Entry, Journal
-from matcore.show.text import clock, plain
+from matcore.show.text import clock, json_line, plain, short
+
+if TYPE_CHECKING:
+    from matcore.engine.journal import Entry
 
 SIGNS = {"fact": "·", "decision": "▶", "engine": "~"}
 STYLES = {"fact": "", "decision": "bold", "engine": "dim"}
-_HIDDEN = frozenset({"number", "config", "text", "seats", "digest", "path", "configured", "body", "warnings"})
+_HIDDEN = frozenset({
+    "number", "config", "text", "seats", "digest", "path", "configured", "body", "warnings", "job", "started", "command",
+    "size",
+})  # fmt: skip
+_FIRST = ("episode", "rung", "id", "message", "role", "from", "to", "gate", "gates", "cycle", "kind", "status", "reason")
 _LONGEST_VALUE = 100
 
 
@@ -19,37 +25,23 @@ def line(session: str, entry: Entry) -> str:
     return f"{clock(entry.wall)} {plain(session)} {SIGNS[entry.kind]} {plain(entry.name)}{_values(entry.data)}"
 
 
-def record(session: str, entry: Entry, ended: Mapping[int, bool] | None = None) -> dict[str, Any]:
-    """The entry for `--json`. A decision's name is its `event`, a fact's its `fact`, the engine's its `engine`.
-
-    A decision that is carried out has `ok` where `ended`, by its number, knows the outcome.
-    """
+def record(session: str, entry: Entry) -> dict[str, Any]:
+    """The entry for `--json`. A decision's name is its `event`, a fact's its `fact`, the engine's its `engine`."""
     key = "event" if entry.kind == "decision" else entry.kind
-    shown = {**entry.data, "seq": entry.seq, "at": entry.at, "wall": entry.wall, "session": session, key: entry.name}
-    ok = (ended or {}).get(int(str(entry.data["number"]))) if entry.kind == "decision" else None
-    if ok is not None:
-        shown["ok"] = ok
-    return shown
-
-
-def outcomes(journal: Journal, after: int = 0) -> dict[int, bool]:
-    """What became of the decisions that were carried out since entry `after`, by their numbers."""
-    ended: dict[int, bool] = {}
-    for entry in journal.entries(after=after, names=["effect.ended", "engine.told"]):
-        told = str(entry.data.get("notice", "")).removeprefix("n")
-        number = int(told) if told.isdecimal() else entry.data.get("decision")
-        if isinstance(number, int):
-            ended[number] = bool(entry.data["ok"])
-    return ended
+    about = {"seq": entry.seq, "at": entry.at, "wall": entry.wall, "session": session, key: entry.name}
+    return {**about, **{name: value for name, value in entry.data.items() if name not in about}}
 
 
 def _values(data: Mapping[str, Any]) -> str:
-    shown = [(key, value) for key, value in data.items() if key not in _HIDDEN and value not in (None, [], {})]
+    keys = [*(key for key in _FIRST if key in data), *(key for key in data if key not in _FIRST)]
+    shown = [(key, data[key]) for key in keys if key not in _HIDDEN and data[key] not in (None, [], {}, "")]
     return "".join(f" {plain(key)}={_short(value)}" for key, value in shown)
 
 
 def _short(value: object) -> str:
-    text = ",".join(str(v) for v in value) if isinstance(value, list) else str(value)
-    text = plain(text)
-    shown = text if len(text) <= _LONGEST_VALUE else text[: _LONGEST_VALUE - 1] + "…"
+    if isinstance(value, list) and all(isinstance(each, str | int) for each in value):
+        text = ",".join(map(str, value))
+    else:
+        text = value if isinstance(value, str) else json_line(value)
+    shown = short(text, _LONGEST_VALUE)
     return f'"{shown}"' if " " in shown else shown

@@ -5,16 +5,18 @@ Computed from the journal alone, without a supervisor; times are wall clock (Uni
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
 
 from matcore.engine import heartbeat
 from matcore.engine.book import Book
-from matcore.engine.ledger import UNCONFIRMED, UNDELIVERABLE, Notice
+from matcore.engine.ledger import PENDING, UNCONFIRMED, UNDELIVERABLE, Notice
 from matcore.places import StatePlaces
 from matcore.rules import decisions as d
 from matcore.rules import view
+from matcore.show.phrases import LAST_RUNG
 
 
 class RoleView(msgspec.Struct):
@@ -52,7 +54,8 @@ class Next(msgspec.Struct):
 
 
 class GateView(msgspec.Struct):
-    """`due_s`: time for which the ladder was due under it. `escalates_at`: None where that is not in sight."""
+    """`until`: when it ends, if it names that or settles; the core's own are ended by what they wait for. `due_s`: time
+    for which the ladder was due under it. `escalates_at`: None where that is not in sight."""
 
     gate: str
     since: float
@@ -87,16 +90,26 @@ class QuestionView(msgspec.Struct):
 
 
 class Supervisor(msgspec.Struct):
-    """`stale`: it holds its lock, or was last seen, but its heartbeat is old: nothing shown can be trusted."""
+    """`stale`: it holds its lock, but its heartbeat is old: it hangs, and nothing shown can be trusted.
+
+    `sessions`: those that it watches, None where that is not known. `set_aside`: records of the user's spool, and of
+    hooks, that it could not take up.
+    """
 
     alive: bool
     stale: bool
     pid: int | None
     heartbeat_age_s: float | None
+    sessions: list[str] | None = None
+    set_aside: int = 0
 
 
 class Snapshot(msgspec.Struct):
-    """`state`: `watched`, `unwatched` (nobody watches it), `failed` (our mistake), `ended`."""
+    """`state`: `watched`, `unwatched` (nobody watches it), `hangs` (the supervisor has no heartbeat), `failed` (our
+    mistake), `ended`, `unreadable` (`fault` says why; nothing else is known then).
+
+    `needs`: why a person is needed, in a few words; None while nobody is.
+    """
 
     session: str
     driver: str
@@ -119,6 +132,15 @@ class Snapshot(msgspec.Struct):
     set_aside: int
     last_decision: dict[str, Any] | None
     supervisor: Supervisor
+    needs: str | None
+    fault: str | None
+
+
+_Wall = Callable[[float], float]
+"""From a time of the journal to Unix time."""
+
+JUST_NOW_S = 3.0
+"""So long after its start a session need not stand in the heartbeat yet."""
 
 
 def of(book: Book, supervisor: Supervisor, now_s: float) -> Snapshot:
@@ -126,22 +148,25 @@ def of(book: Book, supervisor: Supervisor, now_s: float) -> Snapshot:
     ledger, state = book.ledger, book.state
     last = book.journal.last()
     shift = (last.wall - last.at) if last is not None else 0.0
-    now = max(book.at, now_s - shift)
+    session_state = _state(book, supervisor, now_s - shift)
+    # While nobody watches, no time adds up.
+    now = max(book.at, now_s - shift) if session_state == "watched" else book.at
 
     def wall(at: float) -> float:
         return at + shift
 
     debt, episode, cycle = view.debt(state), view.episode(state), view.cycle(state)
     quiet = view.quiet(state, now)
-    return Snapshot(
+    gates = view.active_gates(state, now)
+    shot = Snapshot(
         session=ledger.session or book.journal.session,
         driver=str(ledger.config.get("driver", "")),
-        state=_state(book, supervisor),
+        state=session_state,
         now=now_s,
         cycle=cycle.cycle if cycle else None,
-        goal=ledger.goal,
+        goal=ledger.goal if cycle else None,
         cycle_since=wall(cycle.since) if cycle else None,
-        paused=any(gate.name == "paused" for gate in view.active_gates(state, now)),
+        paused=any(gate.name == "paused" for gate in gates),
         roles=[_role(book, seat, wall) for seat in view.seats(state)],
         baton=Baton(debt.role, debt.relay, debt.sender, wall(debt.since), debt.delivered) if debt else None,
         episode=(
@@ -149,40 +174,87 @@ def of(book: Book, supervisor: Supervisor, now_s: float) -> Snapshot:
         ),
         quiet_s=quiet.accumulated,
         quiet=quiet.running,
-        next=_next(book, now, wall),
-        gates=[_gate(book, gate, wall) for gate in view.active_gates(state, now)],
+        next=_next(book, now, wall) if session_state == "watched" else None,
+        gates=[_gate(book, gate, wall) for gate in gates],
         relays=[
             RelayView(relay.id, relay.sender, relay.to, relay.status, wall(relay.changed_at))
             for relay in ledger.relays.values()
-            if relay.status in ("pending", UNCONFIRMED, UNDELIVERABLE)
+            if relay.status in (PENDING, UNCONFIRMED, UNDELIVERABLE)
         ],
         questions=[QuestionView(q.id, q.role, q.text, wall(q.at), q.dialog) for q in ledger.questions.values()],
         not_delivered=[_notice(n, wall) for n in ledger.notices.values() if n.ok is False],
         set_aside=ledger.set_aside_total,
         last_decision=_last_decision(book),
         supervisor=supervisor,
+        needs=None,
+        fault=None,
     )
+    shot.needs = _needs(shot)
+    return shot
+
+
+def unreadable(session: str, fault: str, supervisor: Supervisor, now_s: float) -> Snapshot:
+    """A session of which nothing can be said but why."""
+    return Snapshot(
+        session=session, driver="", state="unreadable", now=now_s, cycle=None, goal=None, cycle_since=None, paused=False,
+        roles=[], baton=None, episode=None, quiet_s=0.0, quiet=False, next=None, gates=[], relays=[], questions=[],
+        not_delivered=[], set_aside=0, last_decision=None, supervisor=supervisor,
+        needs="its journal can't be read", fault=fault,
+    )  # fmt: skip
 
 
 def supervisor_of(state: StatePlaces, boot_s: float) -> Supervisor:
     """Whether somebody watches, and how sure that is. `boot_s`: CLOCK_BOOTTIME now."""
     beat = heartbeat.read(state)
     alive = heartbeat.alive(state)
+    aside = sum(1 for path in (state.spool / "aside").glob("*") if path.suffix != ".reason")
     if beat is None:
-        return Supervisor(alive, alive, None, None)
+        return Supervisor(alive, stale=False, pid=None, heartbeat_age_s=None, set_aside=aside)
     age_s = max(0.0, boot_s - beat.boot_s)
-    return Supervisor(alive, alive and age_s > heartbeat.STALE_S, beat.pid if alive else None, age_s)
+    return Supervisor(
+        alive=alive,
+        stale=alive and age_s > heartbeat.STALE_S,
+        pid=beat.pid if alive else None,
+        heartbeat_age_s=age_s,
+        sessions=beat.sessions if alive else None,
+        set_aside=aside,
+    )
 
 
-def _state(book: Book, supervisor: Supervisor) -> str:
-    if book.ledger.ended:
+def _state(book: Book, supervisor: Supervisor, now: float) -> str:
+    ledger = book.ledger
+    if ledger.ended:
         return "ended"
-    if book.ledger.mistake is not None:
+    if ledger.mistake is not None:
         return "failed"
-    return "watched" if supervisor.alive and book.ledger.watching else "unwatched"
+    listed = (
+        supervisor.sessions is None
+        or ledger.session in supervisor.sessions
+        or now - ledger.watched_at < JUST_NOW_S
+    )
+    if not (supervisor.alive and ledger.watching and listed):
+        return "unwatched"
+    return "hangs" if supervisor.stale else "watched"
 
 
-def _role(book: Book, seat: view.Seat, wall: Any) -> RoleView:
+def _needs(shot: Snapshot) -> str | None:
+    """The first reason for which a person has to act, the most pressing first."""
+    asking = ", ".join(question.role for question in shot.questions)
+    told = shot.episode is not None and shot.episode.rung >= LAST_RUNG
+    escalated = ", ".join(gate.gate for gate in shot.gates if gate.escalated)
+    reasons = (
+        ("nobody watches it", shot.state == "unwatched"),
+        ("its supervisor hangs", shot.state == "hangs"),
+        ("mat itself failed in it", shot.state == "failed"),
+        (f"{asking} waits for your answer", bool(asking)),
+        ("it stands still, and waking did not help", told),
+        (f"it can't be woken because of {escalated}", bool(escalated)),
+        ("a notification did not reach you", bool(shot.not_delivered)),
+    )
+    return None if shot.state == "ended" else next((reason for reason, holds in reasons if holds), None)
+
+
+def _role(book: Book, seat: view.Seat, wall: _Wall) -> RoleView:
     ledger = book.ledger
     seen, sits = ledger.roles.get(seat.role), ledger.seats.get(seat.role)
     return RoleView(
@@ -196,7 +268,7 @@ def _role(book: Book, seat: view.Seat, wall: Any) -> RoleView:
     )
 
 
-def _gate(book: Book, gate: view.ActiveGate, wall: Any) -> GateView:
+def _gate(book: Book, gate: view.ActiveGate, wall: _Wall) -> GateView:
     raised = book.ledger.gates.get(gate.name)
     return GateView(
         gate=gate.name,
@@ -209,7 +281,7 @@ def _gate(book: Book, gate: view.ActiveGate, wall: Any) -> GateView:
     )
 
 
-def _next(book: Book, now: float, wall: Any) -> Next | None:
+def _next(book: Book, now: float, wall: _Wall) -> Next | None:
     if book.ledger.ended or not view.watched(book.state):
         return None
     decided = view.outlook(book.state, now)
@@ -221,7 +293,7 @@ def _next(book: Book, now: float, wall: Any) -> Next | None:
     return Next(wall(float(str(record.pop("at")))), record)
 
 
-def _notice(notice: Notice, wall: Any) -> NoticeView:
+def _notice(notice: Notice, wall: _Wall) -> NoticeView:
     return NoticeView(notice.kind, wall(notice.at), notice.text, notice.said)
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import unicodedata
 from datetime import datetime
-
-from rich.markup import escape
 
 _UNITS = (("d", 86_400), ("h", 3_600), ("m", 60), ("s", 1))
 
@@ -13,7 +13,7 @@ def duration(seconds: float) -> str:
     """`7m 12s`, `2d 3h`, `0.4s`: the two largest units."""
     if seconds < 0:
         return f"-{duration(-seconds)}"
-    if seconds < 10:
+    if seconds < 9.95:
         return f"{seconds:.1f}s".replace(".0s", "s")
     left = round(seconds)
     parts: list[str] = []
@@ -25,19 +25,36 @@ def duration(seconds: float) -> str:
 
 
 def clock(wall_s: float) -> str:
-    """Local time with its offset, to the second."""
+    """Local time with its offset, to the second: `2026-11-30 02:11:09+0100`."""
     return datetime.fromtimestamp(wall_s).astimezone().strftime("%Y-%m-%d %H:%M:%S%z")
+
+
+def moment(wall_s: float, now_s: float) -> str:
+    """As `clock`, without the date where that is today's: `02:11:09+0100`."""
+    told = clock(wall_s)
+    date, _, rest = told.partition(" ")
+    return rest if clock(now_s).startswith(f"{date} ") else told
 
 
 def plain(text: object) -> str:
     """Foreign text on one line, its control characters made visible: nothing in it can move a cursor."""
-    return "".join(c if c.isprintable() else _visible(c) for c in str(text))
+    said = str(text)
+    return said if said.isprintable() else "".join(c if c.isprintable() else _visible(c) for c in said)
 
 
-def safe(text: object) -> str:
-    """Foreign text for rich: `plain`, and no markup in it takes effect."""
-    return escape(plain(text))
+def short(text: object, most: int) -> str:
+    """As `plain`, of at most `most` characters."""
+    said = plain(text)
+    return said if len(said) <= most else said[: most - 1] + "…"
+
+
+def json_line(data: object) -> str:
+    """One JSON text on one line. What can't be printed is escaped, as JSON has it, so that a terminal takes no harm."""
+    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+    return text if text.isprintable() else "".join(c if c.isprintable() else json.dumps(c)[1:-1] for c in text)
 
 
 def _visible(character: str) -> str:
-    return " " if character in "\n\t" else character.encode("unicode_escape").decode("ascii")
+    if character in "\n\t\r" or unicodedata.category(character) == "Zs":
+        return " "
+    return character.encode("unicode_escape").decode("ascii")

@@ -1,0 +1,129 @@
+"""Decisions and gates in words: one phrase for each, past and future, for `mat status`, `mat why` and `mat episodes`.
+
+Neutral words: what was seen and what is done, never what somebody should have done.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from matcore.show.text import plain
+
+LAST_RUNG = 3
+
+_COMING = {
+    "episode.opened": "an episode is opened",
+    "nudge": "{role} is nudged (rung {rung})",
+    "rung.skipped": "rung {rung} is skipped, for {role} is gone",
+    "episode.closed": "episode {episode} is closed",
+    "ladder.deferred": "waking is put off because of {gates}",
+    "gate.escalated": "you are told that {gate} keeps the session from being woken",
+    "progress.overdue": "the deadline on progress of {cycle} is over, and you are told",
+    "final_check": "{role} is asked once whether anything is still to be sent",
+    "recovery.delivered": "{role} is reminded of {message} in its new context",
+    "wake.closed": "{message} to {role} is closed",
+}
+_COMING_NOTIFY = {
+    "idle-recovery": "you are told that the session stands still (rung 3)",
+    "gate": "you are told that it can't be woken because of {gates}",
+    "overdue": "you are told that nothing has been handed over",
+    "question": "you are told of a question",
+    "cycle-completed": "you are told that {cycle} is completed",
+    "cycle-blocked": "you are told that {cycle} is blocked",
+}
+_DONE = {
+    "episode.opened": "episode {episode} was opened",
+    "nudge": "{role} was nudged (rung {rung} of episode {episode})",
+    "rung.skipped": "rung {rung} of episode {episode} was skipped, for {role} is gone",
+    "episode.rearmed": "episode {episode} was set back to its first rung, because you acted",
+    "episode.closed": "episode {episode} was closed by a {by}",
+    "ladder.deferred": "waking was put off because of {gates}",
+    "gate.escalated": "you were told that {gate} keeps the session from being woken",
+    "progress.overdue": "nothing had been handed over in {cycle} until its deadline",
+    "cycle.stale": "an end of {cycle} was set aside, for that cycle was not open",
+    "goal.wrapup": "{role} was asked for its closing message ({cycle} {outcome})",
+    "wake.opened": "{message} was delivered to {role}",
+    "final_check": "{role} was asked once whether anything is still to be sent",
+    "recovery.marked": "{message} to {role} was marked for its next context",
+    "recovery.delivered": "{role} was reminded of {message} in its new context",
+}
+_DONE_NOTIFY = {
+    "idle-recovery": "you were told that the session stands still (rung 3 of episode {episode})",
+    "gate": "you were told that it can't be woken because of {gates}",
+    "overdue": "you were told that nothing had been handed over",
+    "question": "you were told of a question",
+    "cycle-completed": "you were told that {cycle} is completed",
+    "cycle-blocked": "you were told that {cycle} is blocked",
+}
+_WAKE_ENDS = {
+    "reply_sent": "{role} answered {message}",
+    "failed": "{role} could not work on {message} ({reason})",
+    "completed_without_visible_reply": "{role} received {message} and is back to idle ({reason})",
+}
+_GATES = {
+    "human-typing": "a draft stands in {role}'s input line; it ends when you send or clear it",
+    "copy-mode": "somebody scrolls in {role}'s window; it ends when they leave it",
+    "dialog": "a dialog stands on {role}'s screen; answer it: mat attach {session} {role}",
+    "rate-limited": "{role}'s program is rate-limited",
+    "declared-wait": "{role} has declared work under way (mat wait)",
+    "paused": "you paused it; free it: mat resume {session}",
+    "awaiting-human": "a question waits for you",
+    "relay-pending": "a relay to {role} is not delivered yet",
+    "unknown": "{role}'s state could not be made out for a whole window; look: mat attach {session} {role}",
+    "injected": "{role} has just been given a text",
+    "nudge-failed": "the last nudge to {role} did not arrive; it is repeated after a window",
+    "notify-failed": "the last notification reached no channel; it is repeated after a window; try: mat notify --test",
+    "tmux-unreachable": "tmux does not answer",
+    "driver-failed": "what draws the agents' windows does not answer; see: mat doctor",
+}
+
+_EVIDENCE = {
+    "hook": "its hook",
+    "screen": "its screen",
+    "title": "its title",
+    "submitted": "the text that it was given",
+    "nobody watched": "nobody: the watch had just begun",
+}
+
+
+class _Missing(dict[str, str]):
+    def __missing__(self, key: str) -> str:
+        return "?"
+
+
+def coming(decision: Mapping[str, Any]) -> str:
+    """What will be decided: `review is nudged (rung 1)`."""
+    return _said(decision, _COMING, _COMING_NOTIFY)
+
+
+def done(decision: Mapping[str, Any]) -> str:
+    """What was decided: `review was nudged (rung 1 of episode 3)`."""
+    ends = _WAKE_ENDS.get(str(decision.get("status"))) if decision.get("event") == "wake.closed" else None
+    return ends.format_map(_values(decision)) if ends else _said(decision, _DONE, _DONE_NOTIFY)
+
+
+def gate(name: str, session: str) -> str:
+    """What a gate means and how it ends; empty for one that no phrase is known for."""
+    kind, _, role = name.partition("/")
+    return _GATES.get(kind, "").format(role=plain(role) or "its role", session=plain(session))
+
+
+def evidence(seen_by: str) -> str:
+    """What a state was seen by; what is no known kind of evidence is quoted as it is."""
+    return _EVIDENCE.get(seen_by, plain(seen_by))
+
+
+def _said(decision: Mapping[str, Any], phrases: Mapping[str, str], notify: Mapping[str, str]) -> str:
+    event, kind = str(decision.get("event")), str(decision.get("kind"))
+    phrase = notify.get(kind, f"you are told ({kind})") if event == "notify" else phrases.get(event, event)
+    return phrase.format_map(_values(decision))
+
+
+def _values(decision: Mapping[str, Any]) -> Mapping[str, str]:
+    values = {
+        key: ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value).replace("_", " ")
+        if key == "reason" else str(value)
+        for key, value in decision.items()
+    }  # fmt: skip
+    return _Missing({key: plain(value) for key, value in values.items()})
