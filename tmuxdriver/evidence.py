@@ -116,6 +116,10 @@ class Evidence:
             return self.dialog_kind == "permission" and self.question is None
         return self.status != {"idle": "idle", "busy": "busy"}.get(self.screen.state, "unknown")
 
+    def has_just_ended(self, now_s: float) -> bool:
+        """Whether a hook ended a turn so lately that the screen may be about to follow."""
+        return self.hook_says == "idle" and now_s - self.hook_s < STILL_S
+
     def _seen_busy(self, now_s: float, screen: Screen) -> list[Sighting]:
         if self.working_s is None:
             self.working_s = now_s

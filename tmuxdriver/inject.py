@@ -109,7 +109,7 @@ class Delivery:
                 return held_back
             with self.seat.lock:
                 known = self.seat.evidence.status
-            if known == "idle":
+            if known == "idle" and screen.state == "idle":
                 self.steps.append(f"composer {screen.composer}")
                 return None
             if known == "busy" or boot_s() >= end_s:
@@ -123,8 +123,11 @@ class Delivery:
     def _held_back(self, screen: Screen) -> Outcome | None:
         with self.seat.lock:
             hook_says, asked = self.seat.evidence.hook_says, self.seat.evidence.asked_by_hook
+            ending = self.seat.evidence.has_just_ended(boot_s())
         if screen.state == "dialog" or asked:
             return self._refused("dialog", f"{screen.dialog or 'permission'} dialog ({screen.evidence})")
+        if screen.state == "busy" and ending:
+            return None  # programs run the hook of a turn's end before they show the end
         if screen.state == "busy" or hook_says == "busy":
             return self._refused("busy", "hook" if hook_says == "busy" else screen.evidence)
         if screen.composer == "draft":

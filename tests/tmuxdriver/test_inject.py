@@ -1,0 +1,67 @@
+"""What a delivery makes of the composer before it types, without a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from matcore.engine.driver import Outcome, RoleSpec, SessionSpec
+from tmuxdriver.attention import Attention
+from tmuxdriver.evidence import STILL_S
+from tmuxdriver.inject import Delivery
+from tmuxdriver.panes import Identity, Pane
+from tmuxdriver.profile import load
+from tmuxdriver.screen import Screen
+from tmuxdriver.seat import Seat, boot_s
+from tmuxdriver.server import Tmux
+
+IDLE = Screen("idle", None, "empty", (), "title, screen: composer")
+BUSY = Screen("busy", None, "empty", (), "title")
+DRAFT = Screen("idle", None, "draft", (), "screen: composer", typed="a thought")
+PANE = Pane(Identity("1", "2", "%0", "3"), {})
+
+
+@dataclass(slots=True)
+class Looks(Delivery):
+    """A delivery that sees these screens, the last one again and again."""
+
+    screens: Iterator[Screen] = field(default_factory=lambda: iter(()))
+    shown: Screen = IDLE
+
+    def _look(self, *, twice: bool = False, tell: bool = False) -> tuple[Pane, Screen] | None:
+        self.shown = next(self.screens, self.shown)
+        if tell:
+            self._tell(self.shown, self.shown.evidence)
+        return PANE, self.shown
+
+
+def checked(tmp_path: Path, ended_s: float, first: Screen, *then: Screen) -> Outcome | None:
+    """What `Delivery` says of an agent whose turn a hook ended at `ended_s`."""
+    role = RoleSpec("review", "claude", tmp_path, tmp_path / "prompt.md")
+    seat = Seat.of(SessionSpec("s", tmp_path, (role,), "/bin"), role, load("claude"), {"pane_id": ""})
+    seat.evidence.heard("turn-ended", ended_s, {})
+    delivery = Looks(Tmux("none"), seat, PANE.identity, "text", Attention(), screens=iter(then), shown=first)
+    return delivery._composer_is_free(first)
+
+
+def test_a_screen_that_is_about_to_follow_the_end_of_a_turn_is_waited_for(tmp_path: Path) -> None:
+    """Claude Code runs its Stop hook while it still shows work: a final check that was due then is not lost."""
+    assert checked(tmp_path, boot_s(), BUSY, BUSY, IDLE) is None
+
+
+@pytest.mark.parametrize(("after", "gate"), [(BUSY, "busy"), (DRAFT, "human-typing")])
+def test_the_wait_is_short_and_ends_in_what_is_seen(tmp_path: Path, after: Screen, gate: str) -> None:
+    """A program that goes on working is busy, and what a person began meanwhile is a draft."""
+    outcome = checked(tmp_path, boot_s() - STILL_S + 0.2, BUSY, BUSY, after)
+    assert outcome is not None
+    assert outcome.gate == gate
+
+
+def test_long_after_the_end_of_a_turn_work_is_work(tmp_path: Path) -> None:
+    """A program that works on its own account is left alone at once."""
+    outcome = checked(tmp_path, boot_s() - 2 * STILL_S, BUSY, IDLE)
+    assert outcome is not None
+    assert outcome.gate == "busy"
