@@ -48,11 +48,14 @@ def hook_main(argv: Sequence[str]) -> int:
     return hook(argv)
 
 
-def human_relay(root: str, state_spool: str, session: str, role: str, text: str) -> tuple[str, int]:
+def human_relay(
+    root: str, state_spool: str, session: str, role: str, text: str, answers: str | None = None
+) -> tuple[str, int]:
     """A relay from the human to `role`; `root` is the session's folder. Returns its id and number.
 
-    Raises `Refused`, `BadConfig` and `OSError`; nothing was sent then. The same text again is sent again.
+    `answers` is the id of the question that it answers; such a text may be of any length. Raises `Refused`,
+    `BadConfig` and `OSError`; nothing was sent then. The same text again is sent again.
     """
     from matcore.said_relay import human_relay as relay
 
-    return relay(root, state_spool, session, role, text)
+    return relay(root, state_spool, session, role, text, answers)

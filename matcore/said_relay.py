@@ -73,8 +73,10 @@ def _ask(seat: Seat, read: handoff.Handoff, text: str) -> str:
     return asked(seat, question, "; nothing was handed over, the baton stays with you")
 
 
-def human_relay(root: str, state_spool: str, session: str, role: str, text: str) -> tuple[str, int]:
-    """As `matcore.said.human_relay`."""
+def human_relay(
+    root: str, state_spool: str, session: str, role: str, text: str, answers: str | None = None
+) -> tuple[str, int]:
+    """As `matcore.said.human_relay`. An answer (to the question `answers`) may be of any length."""
     seat = Seat(session, "human", root, read_about(root, session))
     if role not in seat.roles:
         raise Refused(f"{session} has no role {role!r}: {', '.join(seat.roles)}; nothing sent")
@@ -84,10 +86,11 @@ def human_relay(root: str, state_spool: str, session: str, role: str, text: str)
         size = len(text.encode())
     except UnicodeEncodeError:
         raise Refused("the message is not UTF-8; nothing sent") from None
-    if size > said_file.MAX_BYTES:
+    if size > said_file.MAX_BYTES and answers is None:
         raise Refused("the message is longer than 1 MiB: write it to a file and name the file; nothing sent")
     draft = said_sent.Draft(session=session, spool=state_spool, sender="human", to=role, text=text, cycle=seat.cycle)
-    sent = said_sent.send(root, draft, again=True)
+    draft.answers = answers
+    sent = said_sent.send(root, draft, again=again)
     return sent.message_id, sent.seq
 
 

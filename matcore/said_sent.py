@@ -26,11 +26,15 @@ from matcore import spoolfile
 from matcore.errors import Refused
 from matcore.said_index import Lock, entries, index_path, message_id, read
 
+LONGEST_BODY = 1024 * 1024
+"""Characters that a record carries beside its file. Only an answer of the human may be longer."""
+
 
 class Draft:
-    """A relay that has no number yet. `spool` is the sender's; `source` the path as the sender named it."""
+    """A relay that has no number yet. `spool` is the sender's; `source` the path as the sender named it; `answers` the
+    id of the question that it answers."""
 
-    __slots__ = ("cycle", "kind", "seen", "sender", "session", "source", "spool", "text", "to", "warnings")
+    __slots__ = ("answers", "cycle", "kind", "seen", "sender", "session", "source", "spool", "text", "to", "warnings")
 
     def __init__(
         self,
@@ -53,6 +57,7 @@ class Draft:
         self.cycle = cycle
         self.seen = seen
         self.source: str | None = None
+        self.answers: str | None = None
         self.warnings: list[str] = []
 
     @property
@@ -200,7 +205,8 @@ def _record(draft: Draft, seq: int, digest: str, path: str) -> dict[str, object]
             "path": path,
             "source": draft.source,
             "warnings": draft.warnings,
-            "body": draft.text,
+            "body": draft.text if len(draft.text) <= LONGEST_BODY else None,
+            **({"answers": draft.answers} if draft.answers else {}),
         }
     )
 

@@ -194,13 +194,14 @@ def answer(
     return _said(f"{_head(message_id, 'human')} Answer to {whose} question{named}: {line(question, 240)}", body, path)
 
 
-def hint(*, message_id: str, sender: str, hint: str, path: str, command: str) -> str:
+def hint(*, message_id: str, sender: str, hint: str | None, path: str, command: str) -> str:
     """The verdict `retry` with a hint, in the same agent session. `path` is the whole handoff; a hint that does not
-    fit is read there."""
+    fit, or is None here, is read there."""
     head = f"{_head(message_id, sender)} Not accepted yet, try again."
     tail = _tail(sender, command)
-    whole = _joined(head, f"Hint: {clean(hint).strip()}", f"The whole handoff: {reachable(path, _PATH)}", tail)
-    return whole if size(whole) <= LIMIT else _text(head, f"The hint: Read {reachable(path, _PATH)}", tail)
+    where = reachable(path, _PATH)
+    whole = None if hint is None else _joined(head, f"Hint: {clean(hint).strip()}", f"The whole handoff: {where}", tail)
+    return whole if whole is not None and size(whole) <= LIMIT else _text(head, f"Read the hint in {where}", tail)
 
 
 def fresh_start(*, message_id: str, sender: str, prompt: str | None, path: str, command: str) -> str:

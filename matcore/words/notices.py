@@ -83,6 +83,15 @@ def _question(
     )
 
 
+def rounds_question(*, session: str, cycle: str, role: str, rounds: int) -> str:
+    """What mat itself asks where a cycle's rounds are used up; a `question` notice carries it."""
+    return (
+        f"Cycle {_n(cycle)} has had {rounds} rounds and is not at its end. Until you answer, handoffs wait. "
+        f"Your answer goes to {_n(role)} and grants {rounds} more; to end it instead: "
+        f"mat cycle complete --session {_n(session)}"
+    )
+
+
 def _overdue(*, session: str, cycle: str = "", since: str = "", **_: object) -> Sequence[str]:
     return (
         f"{_n(session)}: cycle {_n(cycle)} is open and nothing was handed over{_since(since)}.",
@@ -98,17 +107,40 @@ def _cycle_completed(
     by: str = "",
     goal: str = "",
     reason: str = "",
-    reached: str = "",
+    took_s: float | None = None,
+    handoffs: int = 0,
+    stalls: int = 0,
     **_: object,
 ) -> Sequence[str]:
     return (
         f"{_n(session)}: cycle {_n(cycle)} is completed{_by(by)}.",
         *_labelled("Goal", goal),
         *_labelled("Reason", reason),
-        *_labelled("Took", reached),
+        *_course(took_s, handoffs, stalls),
         *_closing(session, by),
         f"Next: mat cycle open --session {_n(session)} --goal TEXT",
     )
+
+
+def _course(took_s: float | None, handoffs: int, stalls: int) -> Sequence[str]:
+    if took_s is None:
+        return ()
+    said = [_duration(took_s), _counted(handoffs, "handoff"), *([_counted(stalls, "stall")] if stalls else [])]
+    return (f"It took {', '.join(said)}.",)
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count} {what}{'' if count == 1 else 's'}"
+
+
+def _duration(seconds: float) -> str:
+    """The two largest units: `2h 4m`."""
+    left, parts = round(seconds), list[str]()
+    for unit, size_s in (("d", 86_400), ("h", 3_600), ("m", 60), ("s", 1)):
+        count, left = divmod(left, size_s)
+        if count:
+            parts.append(f"{count}{unit}")
+    return " ".join(parts[:2]) or "0s"
 
 
 def _closing(session: str, by: str) -> Sequence[str]:
@@ -125,7 +157,9 @@ def _cycle_blocked(
     by: str = "",
     goal: str = "",
     reason: str = "",
-    reached: str = "",
+    took_s: float | None = None,
+    handoffs: int = 0,
+    stalls: int = 0,
     **_: object,
 ) -> Sequence[str]:
     look = f"mat attach {_n(session)} {_n(by)}" if by and by != "human" else f"mat why {_n(session)}"
@@ -133,7 +167,7 @@ def _cycle_blocked(
         f"{_n(session)}: cycle {_n(cycle)} is blocked{_by(by)}.",
         *_labelled("Reason", reason),
         *_labelled("Goal", goal),
-        *_labelled("Took", reached),
+        *_course(took_s, handoffs, stalls),
         f"Look: {look}; go on: mat cycle open --session {_n(session)} --goal TEXT",
     )
 

@@ -69,6 +69,7 @@ TEXTS = {
         command="send-relay",
     ),
     "hint-long": m.hint(message_id="r-000012", sender="review", hint="word " * 400, path=PATH, command="send-relay"),
+    "hint-file": m.hint(message_id="r-000012", sender="review", hint=None, path=PATH, command="send-relay"),
     "fresh-start": m.fresh_start(
         message_id="r-000012",
         sender="review",

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from matcore.words.notices import KINDS, notice
+from matcore.words.notices import KINDS, notice, rounds_question
 
 S = "shop-duo"
 FACTS: dict[str, tuple[str, dict[str, object]]] = {
@@ -35,10 +35,21 @@ FACTS: dict[str, tuple[str, dict[str, object]]] = {
     "cycle-completed": ("cycle-completed", {"session": S, "cycle": "c1", "by": "review", "goal": "TASK.md is done"}),
     "cycle-completed-in": (
         "cycle-completed",
-        {"session": S, "cycle": "c1", "by": "dev", "reached": "2h 4m, 12 handoffs, 1 stall", "goal": "TASK.md is done"},
+        {
+            "session": S,
+            "cycle": "c1",
+            "by": "dev",
+            "took_s": 7445.2,
+            "handoffs": 12,
+            "stalls": 1,
+            "goal": "TASK.md is done",
+        },
     ),
-    "cycle-completed-by-human": ("cycle-completed", {"session": S, "cycle": "c1", "by": "human"}),
-    "cycle-blocked": ("cycle-blocked", {"session": S, "cycle": "c1", "by": "dev", "reason": "no key"}),
+    "cycle-completed-by-human": ("cycle-completed", {"session": S, "cycle": "c1", "by": "human", "took_s": 0.2}),
+    "cycle-blocked": (
+        "cycle-blocked",
+        {"session": S, "cycle": "c1", "by": "dev", "reason": "no key", "took_s": 61.0, "handoffs": 1},
+    ),
     "cycle-blocked-by-human": ("cycle-blocked", {"session": S, "cycle": "c1", "by": "human"}),
     "crash-loop": ("crash-loop", {"session": S, "role": "dev"}),
     "mass-loss": ("mass-loss", {"sessions": ["a-duo", "b-duo"], "panes": 4, "file": "/home/u/shop/duo.yaml"}),
@@ -59,6 +70,11 @@ def test_each_notice_is_held_to_its_golden_file(name: str, golden: Callable[[str
     """No word that a person reads changes unseen."""
     kind, facts = FACTS[name]
     golden(f"notice-{name}", notice(kind, **facts))
+
+
+def test_mat_s_own_question_is_held_to_its_golden_file(golden: Callable[[str, str], None]) -> None:
+    """Where the rounds of a cycle are used up it says what waits, who gets the answer, and how to end it instead."""
+    golden("rounds-question", rounds_question(session=S, cycle="c1", role="dev", rounds=30))
 
 
 def test_every_kind_has_a_golden_file() -> None:
