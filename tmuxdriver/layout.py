@@ -7,6 +7,7 @@ path is doubled where tmux expands formats, for `#(…)` runs commands.
 
 from __future__ import annotations
 
+import os
 import shlex
 import shutil
 import sys
@@ -64,7 +65,8 @@ def plan(spec: SessionSpec, role: RoleSpec, profile: Profile, *, resume: str | N
     _write_files(profile, files, values)
     own = {"MAT_SESSION": spec.session, "MAT_ROLE": role.name, "MAT_DIR": str(root)}
     env = {name: _filled(value, values) for name, value in profile.launch.env.items()} | own
-    words = [_filled(word, values) for word in _words(spec, role, profile, resume=resume is not None, hooks=hooks)]
+    taken_up = resume is not None and _is_saved(profile, values)
+    words = [_filled(word, values) for word in _words(spec, role, profile, resume=taken_up, hooks=hooks)]
     found = words[0] if Path(words[0]).is_absolute() else shutil.which(words[0], path=spec.path)
     if not role.dir.is_dir():
         raise Unavailable(f"{role.name}: there is no folder {role.dir}. Make it, or change `dir`.")
@@ -94,6 +96,13 @@ def _words(spec: SessionSpec, role: RoleSpec, profile: Profile, *, resume: bool,
         *(profile.hooks.args if hooks else ()),
         *role.args,
     ]
+
+
+def _is_saved(profile: Profile, values: Mapping[str, str]) -> bool:
+    """Whether the program has anything to take up: some keep no session in which nothing was said, and then refuse."""
+    places = [Path(os.path.expandvars(_filled(text, values))).expanduser() for text in profile.launch.saved]
+    absolute = [place for place in places if place.is_absolute()]  # a variable that is not set leaves its name
+    return not places or any(any(Path(each.anchor).glob(str(each.relative_to(each.anchor)))) for each in absolute)
 
 
 def _filled(text: str, values: Mapping[str, str]) -> str:

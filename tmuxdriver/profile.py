@@ -42,6 +42,9 @@ class Launch(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Arguments of a new agent session, when the program takes an id of ours (`{session_id}`)."""
     resume: tuple[str, ...] = ()
     """Arguments that take up the agent session `{session_id}`; empty: the program can't."""
+    saved: tuple[str, ...] = ()
+    """Where the program keeps a session in which something was said: patterns of paths, `~` and `$NAME` in them. Where
+    none matches there is nothing to take up, and the session is begun anew under its id; empty: it takes up any."""
     confined: bool = False
     """Whether the program keeps its agent to the role's `dir`; without `add_dir` it must hold the session's folder."""
     add_dir: tuple[str, ...] = ()

@@ -1,0 +1,38 @@
+"""How an agent is launched: the words, by profile and by what there is to take up."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from matcore.engine.driver import RoleSpec, SessionSpec
+from tmuxdriver.layout import plan
+from tmuxdriver.profile import Composer, Launch, Profile
+
+NAME = "4542b1ec-039a-471c-95ac-10bf73bfb1f3"
+
+
+def words(tmp_path: Path, *saved: str) -> tuple[tuple[str, ...], str | None]:
+    """What a role's agent is started with that is to take up the session NAME, and the session's id."""
+    launch = Launch(("/bin/cat",), fresh=("new", "{session_id}"), resume=("again", "{session_id}"), saved=saved)
+    profile = Profile(name="p", recorded="1", process=("cat",), launch=launch, composer=Composer(mark="^> "))
+    role = RoleSpec("dev", "p", tmp_path, Path())
+    start = plan(SessionSpec("s", tmp_path, (role,), "/bin"), role, profile, resume=NAME)
+    return start.argv[1:], start.agent_session
+
+
+def test_a_session_that_was_saved_is_taken_up(tmp_path: Path, home: Path) -> None:
+    """Wherever the program keeps it: one pattern that matches is enough."""
+    (home / "kept" / "here").mkdir(parents=True)
+    (home / "kept" / "here" / f"{NAME}.jsonl").touch()
+    nowhere, kept = "$NOT_SET_AT_ALL/*/{session_id}.jsonl", "~/kept/*/{session_id}.jsonl"
+    assert words(tmp_path, nowhere, kept) == (("again", NAME), NAME)
+
+
+def test_a_session_of_which_nothing_was_saved_is_begun_under_its_id(tmp_path: Path) -> None:
+    """Claude Code ends at once when it is to take up a session in which nothing was ever said."""
+    assert words(tmp_path, "~/kept/*/{session_id}.jsonl") == (("new", NAME), NAME)
+
+
+def test_a_program_that_takes_up_any_session_is_not_looked_behind(tmp_path: Path) -> None:
+    """A profile that names no place says so."""
+    assert words(tmp_path) == (("again", NAME), NAME)
