@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from tests.agents.lab import pi
+from tests.agents.lab import claude, codex, pi
 
-__all__ = ["pi"]
+__all__ = ["claude", "codex", "pi"]

@@ -1,18 +1,20 @@
-"""A duo in which both roles are pi, and what the scripted model says as each of them.
+"""A duo in which both roles are a real agent program, and what the scripted model says as each of them.
 
 The developer is kicked off, writes HANDOFF.md and hands it over; the reviewer reads what was sent, writes REVIEW.md and
 hands that back; the developer completes the cycle. Nothing else is ever called, so each further relay, wake or turn in
-the journal is mat's own doing.
+the journal is mat's own doing. Rules of a test's own come before these.
 """
 
 from __future__ import annotations
 
+import contextlib
 import subprocess
-import sys
-from pathlib import Path
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from tests.agents.lab import Lab
+from tests.agents.lab import Lab, Model
+from tests.duo import MAT, Duo
+from tests.waiting import wait_for
 
 KICK = "Work on TASK.md."
 DEV, REVIEW = r"You are dev, the developer", r"You are review, the reviewer"
@@ -32,23 +34,101 @@ REPLIES: list[dict[str, Any]] = [
     {"name": "closing", "user": r"<goal_(complete|blocked)>", "say": "In closing: the parser is done and reviewed."},
 ]
 
-
-def duo_config(lab: Lab, *, session: str = "pi-duo", window: str = "10m", **more: Any) -> dict[str, Any]:
-    """What `duo.yaml` says. The tmux socket has a short path of its own; notifications go to `told.txt`."""
-    return {
-        "session": session,
-        "driver": "tmux",
-        "roles": {
-            "dev": {"backend": "pi", "prompt": "duo-dev", "kick": KICK},
-            "review": {"backend": "pi", "prompt": "duo-review"},
-        },
-        "recovery": {"window": window, "gate_settle": "1s"},
-        "tmux": {"socket": str(lab.root / "mat")},
-        "notify": [{"command": ["tee", "-a", str(lab.root / "told.txt")]}],
-        **more,
-    }
+NUDGE = r"IDLE RECOVERY \d+\.\d+"
+FINAL_CHECK = r"^\[mat\] Final check"
+# A developer who answers in plain text only, and needs to be woken.
+SAYS_ONLY = {"name": "says only", "system": DEV, "user": r"from review\]\n", "say": "Looks good to me."}
+NOTHING_TO_ADD = {"name": "nothing to add", "user": FINAL_CHECK, "say": "Nothing is left to be sent."}
+GIVES_IN = {"name": "gives in", "user": NUDGE, "say": "I had forgotten.", "run": "mat cycle complete"}
 
 
-def mat(lab: Lab, *args: str, timeout_s: float = 60.0) -> subprocess.CompletedProcess[str]:
-    """Run `mat` as its user would, in the lab's network, home and environment; its state is below `lab.home`."""
-    return lab.run([Path(sys.executable).with_name("mat"), *args], timeout_s=timeout_s)
+class LabDuo(Duo):
+    """A `Duo` whose agents are a lab's program and whose commands run in the lab's network and environment."""
+
+    def __init__(self, lab: Lab, backend: str, rules: Sequence[Mapping[str, Any]] = (), **config: Any) -> None:
+        super().__init__(lab.root, **config)
+        self.lab = lab
+        self.work = lab.work
+        self.model: Model = lab.model([*rules, *REPLIES])  # before `env`, for that says where the model is
+        self.env = lab.env(XDG_STATE_HOME=str(lab.root / "state"))
+        (self.work / "TASK.md").write_text("Write a parser.\n", encoding="utf-8")
+        self.config["roles"] = {
+            "dev": {"backend": backend, "prompt": "duo-dev", "kick": KICK},
+            "review": {"backend": backend, "prompt": "duo-review"},
+        }
+
+    def mat(
+        self, *args: str, check: bool = True, stdin: str = "", timeout_s: float = 60
+    ) -> subprocess.CompletedProcess[str]:
+        """Run `mat` as its user would, in the lab."""
+        done = subprocess.run(
+            self.lab.inside([*MAT, *args]), cwd=self.work, env=self.env, input=stdin, capture_output=True, text=True,
+            timeout=timeout_s, check=False,
+        )  # fmt: skip
+        assert not check or done.returncode == 0, f"mat {args}: {done.returncode}\n{done.stdout}\n{done.stderr}"
+        return done
+
+    def alone(self, role: str) -> LabDuo:
+        """Leave only this role, and nothing for it to begin with: half the programs, half the time."""
+        self.config["roles"] = {role: {k: v for k, v in self.config["roles"][role].items() if k != "kick"}}
+        return self
+
+    def end(self) -> None:
+        """What is in the lab's network ends with it; only without one each process has to be found."""
+        if not self.lab.prefix:
+            super().end()
+
+    def paste(self, role: str, text: str) -> None:
+        """A person pastes into a role's pane, without Enter."""
+        self.tmux("set-buffer", "-b", "person", text)
+        self.tmux("paste-buffer", "-p", "-r", "-d", "-b", "person", "-t", self.pane(role))
+
+    def arrived(self, pattern: str) -> int:
+        """How often texts that match reached the model, each conversation counted once and all of them together."""
+        return self.model.told(pattern)
+
+    def wait_arrived(self, pattern: str, count: int = 1, timeout_s: float = 30) -> None:
+        try:
+            wait_for(lambda: self.arrived(pattern) >= count, timeout_s, f"{count} x {pattern!r} at the model")
+        except AssertionError as e:
+            raise AssertionError(f"{e}\n{self.story()}") from None
+
+    def at_rest(self, *roles: str, timeout_s: float = 40) -> None:
+        """Wait until these roles (all, if none is named) are idle by the journal's last word."""
+        for role in roles or tuple(self.config["roles"]):
+
+            def is_idle(role: str = role) -> bool:
+                last = self.entries("role.busy", "role.idle", "role.unknown", "role.gone", role=role)[-1:]
+                return [e.name for e in last] == ["role.idle"]
+
+            try:
+                wait_for(is_idle, timeout_s, f"{role} at rest")
+            except AssertionError as e:
+                raise AssertionError(f"{e}\n{self.story()}") from None
+
+
+def assert_woken_once(duo: LabDuo) -> None:
+    """The story of `SAYS_ONLY`, `NOTHING_TO_ADD` and `GIVES_IN` to its end, by the journal and by the model's log."""
+    duo.wait("cycle.completed", 60, by="dev")
+    duo.wait_arrived("^<goal_complete>")
+    duo.at_rest()
+    relays = [(e.data["from"], e.data["to"]) for e in duo.entries("relay.sent")]
+    assert relays == [("human", "dev"), ("dev", "review"), ("review", "dev")]
+    assert [e.data["confirmed"] for e in duo.entries("relay.delivered")] == [True] * 3
+    assert [e.data["rung"] for e in duo.entries("nudge")] == [1]
+    assert duo.entries("episode.closed")[0].data["by"] == "boundary"
+    told = [rf"^\[relay {e.data['id']} from \w+\]\n" for e in duo.entries("relay.sent")]
+    for text in (*told, FINAL_CHECK, NUDGE, "^<goal_complete>"):
+        assert duo.arrived(text) == 1, f"{text}\n{duo.story()}"
+    assert duo.arrived("") == len(told) + 3, "nothing else was typed"
+    assert not duo.entries("human.acted")
+
+
+@contextlib.contextmanager
+def lab_duo(lab: Lab, backend: str, rules: Sequence[Mapping[str, Any]] = (), **config: Any) -> Iterator[LabDuo]:
+    """A duo that has ended afterwards; it is not up yet."""
+    made = LabDuo(lab, backend, rules, **config)
+    try:
+        yield made
+    finally:
+        made.end()

@@ -63,6 +63,10 @@ class Model:
     def arrivals(self, pattern: str, *, system: str = "") -> int:
         return scripted.arrivals(self.requests(), pattern, system=system)
 
+    def told(self, pattern: str) -> int:
+        """How often texts that match were submitted, over all conversations."""
+        return scripted.submissions(self.requests(), pattern)
+
 
 @dataclass(slots=True)
 class Lab:
@@ -71,6 +75,7 @@ class Lab:
     binary: Path
     root: Path
     prefix: tuple[str, ...]
+    port: int = 0
     ends: contextlib.ExitStack = field(default_factory=contextlib.ExitStack)
 
     def __post_init__(self) -> None:
@@ -107,7 +112,7 @@ class Lab:
             "SCRIPTED_API_KEY": DUMMY_KEY,
         }
         mark = os.environ.get(leftovers.MARK)
-        return clean | ({leftovers.MARK: mark} if mark else {}) | more
+        return clean | claude_env(self.port) | ({leftovers.MARK: mark} if mark else {}) | more
 
     def inside(self, argv: Sequence[str | Path]) -> list[str]:
         """The argv that runs `argv` in the lab's network."""
@@ -144,9 +149,10 @@ class Lab:
         )
         self.ends.callback(_end, server)
         assert server.stdout is not None
-        model = Model(int(server.stdout.readline()), log)
-        configure_pi(self.home, model.port)
-        return model
+        self.port = int(server.stdout.readline())
+        for configure in (configure_pi, configure_claude, configure_codex):
+            configure(self.home, self.work, self.port)
+        return Model(self.port, log)
 
     def terminal(
         self, argv: Sequence[str | Path], *, env: Mapping[str, str] | None = None, size: tuple[int, int] = (120, 40)
@@ -165,7 +171,7 @@ def _end(process: subprocess.Popen[str]) -> None:
         process.stdout.close()
 
 
-def configure_pi(home: Path, port: int) -> None:
+def configure_pi(home: Path, _work: Path, port: int) -> None:
     """pi's own configuration: one model, behind 127.0.0.1:PORT. pi asks nothing at its start."""
     folder = home / ".pi" / "agent"
     folder.mkdir(parents=True, exist_ok=True)
@@ -184,6 +190,56 @@ def configure_pi(home: Path, port: int) -> None:
     }
     (folder / "models.json").write_text(json.dumps({"providers": {"lab": provider}}), encoding="utf-8")
     (folder / "settings.json").write_text(json.dumps(settings), encoding="utf-8")
+
+
+def claude_env(port: int) -> dict[str, str]:
+    """Where Claude Code finds its model, and what it leaves alone."""
+    return {
+        "ANTHROPIC_BASE_URL": f"http://127.0.0.1:{port}",
+        "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+        "CLAUDE_CODE_MAX_RETRIES": "2",
+        "DISABLE_AUTOUPDATER": "1",
+    }
+
+
+def configure_claude(home: Path, work: Path, _port: int) -> None:
+    """Claude Code's memory of what it has asked before: theme, API key (by its last 20 characters), trusted folder."""
+    remembered = {
+        "hasCompletedOnboarding": True,
+        "lastOnboardingVersion": "2.1.197",
+        "theme": "dark",
+        "customApiKeyResponses": {"approved": [DUMMY_KEY[-20:]], "rejected": []},
+        "projects": {str(work): {"hasTrustDialogAccepted": True}},
+    }
+    (home / ".claude.json").write_text(json.dumps(remembered), encoding="utf-8")
+
+
+def configure_codex(home: Path, work: Path, port: int) -> None:
+    """Codex's own configuration: one model, a trusted folder, no question at its start."""
+    folder = home / ".codex"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "config.toml").write_text(
+        f"""\
+model = "scripted"
+model_provider = "lab"
+check_for_update_on_startup = false
+
+[model_providers.lab]
+name = "lab"
+base_url = "http://127.0.0.1:{port}/v1"
+env_key = "SCRIPTED_API_KEY"
+wire_api = "responses"
+request_max_retries = 1
+stream_max_retries = 1
+
+[analytics]
+enabled = false
+
+[projects."{work}"]
+trust_level = "trusted"
+""",
+        encoding="utf-8",
+    )
 
 
 @contextlib.contextmanager
@@ -210,4 +266,18 @@ def lab(name: str, root: Path) -> Iterator[Lab]:
 def pi(home: Path) -> Iterator[Lab]:
     """pi in a lab of its own."""
     with lab("pi", home / "pi") as made:
+        yield made
+
+
+@pytest.fixture
+def claude(home: Path) -> Iterator[Lab]:
+    """Claude Code in a lab of its own."""
+    with lab("claude", home / "claude") as made:
+        yield made
+
+
+@pytest.fixture
+def codex(home: Path) -> Iterator[Lab]:
+    """Codex in a lab of its own."""
+    with lab("codex", home / "codex") as made:
         yield made

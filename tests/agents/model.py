@@ -72,6 +72,21 @@ def arrivals(entries: Iterable[Mapping[str, Any]], pattern: str, *, system: str 
     return max(counts, default=0)
 
 
+def submissions(entries: Iterable[Mapping[str, Any]], pattern: str) -> int:
+    """How often user messages whose head matches `pattern` were submitted, over all conversations.
+
+    A conversation is known by its first user message, and its fullest request counts. What programs ask for themselves
+    (a title, a summary), which quotes conversations, offers no tools and is left out.
+    """
+    fullest: dict[str, int] = {}
+    for entry in entries:
+        if entry["users"] and entry["tools"]:
+            conversation = entry["users"][0]["sha"]
+            count = sum(bool(re.search(pattern, user["head"])) for user in entry["users"])
+            fullest[conversation] = max(count, fullest.get(conversation, 0))
+    return sum(fullest.values())
+
+
 class ModelServer(ThreadingHTTPServer):
     """The server, in this process: `with ModelServer(log) as server: … server.port …`."""
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from tests.agents.lab import REPOSITORY
-from tests.agents.model import ModelServer, arrivals, requests
+from tests.agents.model import ModelServer, arrivals, requests, submissions
 from tests.agents.script import Script, sha
 from tests.waiting import wait_for
 
@@ -104,6 +104,14 @@ def test_the_log_counts_how_often_a_text_arrived(server: ModelServer) -> None:
     log = requests(server.log.path)
     assert [user["sha"] for user in log[0]["users"]] == [sha("hello"), sha("other")]
     assert [arrivals(log, "^hello$", system=system) for system in ("one", "two", "")] == [1, 2, 2]
+
+
+def test_submissions_are_summed_over_conversations(server: ModelServer) -> None:
+    """Two roles that were told once each were told twice; a request that only grew longer is no second telling."""
+    chat(server.port, ("user", "I am dev"), ("user", "nudge"))
+    chat(server.port, ("user", "I am dev"), ("user", "nudge"), ("user", "go on"))
+    chat(server.port, ("user", "I am review"), ("user", "nudge"))
+    assert submissions(requests(server.log.path), "^nudge$") == 2
 
 
 def test_markers_need_no_rule(server: ModelServer) -> None:
