@@ -1,4 +1,4 @@
-"""What people wait for: `mat status`, `mat why`, `mat log` and their like as processes, on a journal of a million entries.
+"""What people wait for: `mat status`, `mat why`, `mat log` and others as processes, on a journal of a million entries.
 
 Asked for by `quality.md`: at most 300 ms each for status, `log -n 100` and `why`. The floor is `python -c pass`. The
 journal is made by the real core from a duo that hands over to and fro and now and then stalls, and is checkpointed as
@@ -32,8 +32,9 @@ A_BATCH = 5_000
 ASKED_MS = 300
 COMMANDS = (
     ("status",), ("status", SESSION, "--json"), ("why", SESSION), ("why", SESSION, "--at", "2h"),
-    ("log", SESSION, "-n", "100"), ("log", SESSION, "-n", "100", "--kind", "decision"), ("log", SESSION, "-n", "100", "--kind", "nudge"),
-    ("log", SESSION, "--episode", "1"), ("log", SESSION, "--since", "1m"), ("episodes", SESSION), ("metrics",), ("--help",),
+    ("log", SESSION, "-n", "100"), ("log", SESSION, "-n", "100", "--kind", "decision"),
+    ("log", SESSION, "-n", "100", "--kind", "nudge"), ("log", SESSION, "--episode", "1"),
+    ("log", SESSION, "--since", "10h"), ("episodes", SESSION), ("metrics",), ("--help",),
     ("pause", "--help"),
 )  # fmt: skip
 ONCE = (("verify", SESSION),)
@@ -44,7 +45,7 @@ class Batched(Journal):
 
     waiting: list[NewEntry]
 
-    def append(self, new: Any) -> list[Any]:  # type: ignore[override]  # noqa: ANN401 - the book's own entries
+    def append(self, new: Any) -> list[Any]:  # noqa: ANN401 - the book's own entries
         """Nothing is on the disk before `flush`."""
         self.waiting.extend(new)
         return [_Shown(len(self.waiting), entry) for entry in new]
@@ -73,7 +74,7 @@ def facts(start_s: float) -> Iterator[tuple[float, str, Mapping[str, Any]]]:
         relay = f"r-{turn:06d}"
         said: tuple[tuple[str, Mapping[str, Any]], ...] = (
             ("role.busy", {"role": me, "evidence": "hook"}),
-            ("relay.sent", {"id": relay, "from": me, "to": you, "kind": "request", "seq": turn, "path": f"/h/{relay}.md"}),
+            ("relay.sent", {"id": relay, "from": me, "to": you, "kind": "request", "seq": turn, "path": "/h"}),
             ("relay.delivered", {"id": relay, "evidence": "composer empty; pasted; Enter 1; busy (title)"}),
             ("turn.ended", {"role": me, "outcome": "ok", "started": at, "evidence": "hook"}),
             ("role.idle", {"role": me, "evidence": "hook"}),
@@ -100,7 +101,14 @@ def make(path: Path, count: int) -> None:
     config = {
         "session": SESSION, "driver": "tmux", "roles": {"dev": role, "review": role}, "recovery": {"window": WINDOW_S},
     }  # fmt: skip
-    up = {"session": SESSION, "workdir": "/w", "path": "/bin", "command": "send-relay", "size": [160, 48], "config": config}
+    up = {
+        "session": SESSION,
+        "workdir": "/w",
+        "path": "/bin",
+        "command": "send-relay",
+        "size": [160, 48],
+        "config": config,
+    }
     book.note(start_s, start_s, "engine.up", {**up, "seats": {}})
     written = 0
     for at, name, fields in facts(start_s):
@@ -146,7 +154,9 @@ def timed(argv: list[str], env: Mapping[str, str], runs: int = RUNS) -> list[flo
 def say(what: str, took: list[float]) -> None:
     ordered = sorted(took)
     p95 = ordered[min(len(ordered) - 1, int(len(ordered) * 0.95))]
-    print(f"{what:44} n={len(took):<3} median {statistics.median(took):8.1f} ms  p95 {p95:8.1f}  max {ordered[-1]:8.1f}")
+    print(
+        f"{what:44} n={len(took):<3} median {statistics.median(took):8.1f} ms  p95 {p95:8.1f}  max {ordered[-1]:8.1f}"
+    )
 
 
 def measured(what: str, work: Callable[[], None]) -> None:

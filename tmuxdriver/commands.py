@@ -24,7 +24,7 @@ VARIABLES = ".vars.json"
 _CURSOR = re.compile(r"(\d+),(\d+)")
 
 
-class Backend(click.ParamType):
+class Backend(click.types.StringParamType):
     """An agent program that has a profile."""
 
     name = "backend"
@@ -58,7 +58,9 @@ def screen(backend: str, files: tuple[Path, ...], given: tuple[str, ...], as_jso
 @click.argument("pane")
 @click.option("--socket", default="mat", show_default=True, help="tmux's socket: a name, or an absolute path.")
 @click.option("--name", help="How the files are called; by default after the pane and the time.")
-@click.option("--to", type=click.Path(path_type=Path, file_okay=False), default=Path(), help="The folder for the files.")
+@click.option(
+    "--to", type=click.Path(path_type=Path, file_okay=False), default=Path(), help="The folder for the files."
+)
 @click.option("--json", "as_json", is_flag=True, help="One JSON object: the files' paths.")
 def record_command(pane: str, socket: str, name: str | None, to: Path, as_json: bool) -> None:
     """Save the screen of PANE (`%3`, or SESSION/ROLE) plain, with styles, and with tmux's variables of that moment.

@@ -47,7 +47,9 @@ def exists(state: StatePlaces, session: str) -> str:
     names = known(state)
     if session not in names:
         close = difflib.get_close_matches(session, names, n=1)
-        hint = f'; did you mean "{plain(close[0])}"?' if close else "; see: mat status" if names else "; start one: mat up"
+        hint = (
+            f'; did you mean "{plain(close[0])}"?' if close else "; see: mat status" if names else "; start one: mat up"
+        )
         raise Refused(f'there is no session "{plain(session)}"{hint}')
     return session
 
@@ -143,7 +145,9 @@ def backends(workdir: Path) -> list[str]:
 
 def echo_said(taken: bool, done: str) -> None:
     """Say what became of a record."""
-    click.echo(plain(done if taken else f"{done}: noted; no supervisor takes it up yet, start one: mat up, or mat supervise"))
+    click.echo(
+        plain(done if taken else f"{done}: noted; no supervisor takes it up yet, start one: mat up, or mat supervise")
+    )
 
 
 def echo_json(data: object) -> None:
@@ -154,7 +158,7 @@ def echo_json(data: object) -> None:
 json_option = click.option("--json", "as_json", is_flag=True, help="One JSON object a line, keys as in docs/json.md.")
 
 
-class SessionName(click.ParamType):
+class SessionName(click.types.StringParamType):
     """A session's name; the shell completes it from those that have a journal."""
 
     name = "session"
@@ -163,7 +167,7 @@ class SessionName(click.ParamType):
         return [CompletionItem(name) for name in known(places()) if name.startswith(incomplete)]
 
 
-class RoleName(click.ParamType):
+class RoleName(click.types.StringParamType):
     """A role of the session that was named before it."""
 
     name = "role"

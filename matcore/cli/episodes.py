@@ -21,7 +21,13 @@ _ABOUT = ("episode.opened", "episode.closed", "nudge", "rung.skipped", "notify")
 
 @click.command()
 @session_argument(required=False)
-@click.option("-n", "count", type=click.IntRange(min=1), metavar="N", help=f"The newest N; {MOST_SHOWN} by default, all with --json.")
+@click.option(
+    "-n",
+    "count",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help=f"The newest N; {MOST_SHOWN} by default, all with --json.",
+)
 @json_option
 def command(session: str | None, count: int | None, as_json: bool) -> None:
     """One row an episode: when it was opened, who owed, which rungs, what closed it, how long it took."""
@@ -58,8 +64,8 @@ def _rows(entries: Iterable[Entry]) -> list[dict[str, Any]]:
             continue
         if entry.name == "episode.opened":
             rows[number] = {
-                "episode": number, "opened": entry.wall, "owed": data.get("owed"), "relay": data.get("relay"), "rungs": 0,
-                "by": None, "closed": None,
+                "episode": number, "opened": entry.wall, "owed": data.get("owed"), "relay": data.get("relay"),
+                "rungs": 0, "by": None, "closed": None,
             }  # fmt: skip
         elif (row := rows.get(number)) is None:
             continue

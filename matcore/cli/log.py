@@ -26,7 +26,7 @@ ENGINE = "engine."
 COLOURS = {"fact": {}, "decision": {"bold": True}, "engine": {"dim": True}}
 
 
-class Kind(click.ParamType):
+class Kind(click.types.StringParamType):
     """`fact`, `decision`, `engine`, or the name of an entry."""
 
     name = "kind"
@@ -63,9 +63,12 @@ def command(
     for kind in kinds:
         _check(kind)
     with journal_of(places(), name) as journal, suppress(KeyboardInterrupt):
+        ended: dict[int, bool] | None = None
         for entry in _chosen(journal, count, episode, since, kinds, follow):
             if as_json:
-                echo_json(log.record(name, entry))
+                if ended is None:
+                    ended = log.outcomes(journal, entry.seq)
+                echo_json(log.record(name, entry, ended))
             else:
                 click.echo(click.style(log.line(name, entry), **COLOURS[entry.kind]))
             if follow:

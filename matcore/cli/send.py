@@ -43,7 +43,7 @@ def command(session: str, role: str, text: str, as_json: bool) -> None:
     if not body.strip():
         raise Refused("the message is empty; nothing sent")
     message, seq = human_relay(str(places_of(book.ledger).root), str(state.spool), session, role, body)
-    taken = _taken_up(state, session, book.seq, seq)
+    taken = taken_up(state, session, book.seq, seq)
     if as_json:
         echo_json({"message": message, "seq": seq, "to": role, "taken_up": taken})
     else:
@@ -57,8 +57,8 @@ def _stdin() -> str:
         raise Refused(f"the message is not UTF-8 (byte {error.start + 1}); nothing sent") from error
 
 
-def _taken_up(state: StatePlaces, session: str, after: int, seq: int) -> bool:
-    """Whether the relay of that number stands in the journal within a few seconds; not waited for without a supervisor."""
+def taken_up(state: StatePlaces, session: str, after: int, seq: int) -> bool:
+    """Whether the relay of that number stands in the journal in a few seconds; without a supervisor at once."""
     from matcore.engine import heartbeat
     from matcore.engine.journal import Journal
 

@@ -65,7 +65,9 @@ def _watch(rendered: Callable[[], RenderableType]) -> None:
     from rich.live import Live
 
     if not sys.stdout.isatty():
-        raise BadConfig(["--watch draws on a terminal, and this is none; use: mat status --json --watch, or mat log -f"])
+        raise BadConfig(
+            ["--watch draws on a terminal, and this is none; use: mat status --json --watch, or mat log -f"]
+        )
     with Live(get_renderable=rendered, console=Console(highlight=False), screen=True, auto_refresh=False) as live:
         while True:
             live.refresh()

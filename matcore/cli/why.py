@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 
 @click.command()
 @session_argument(required=False)
-@click.option("--at", "at", metavar="TIME", help="As it was then: 02:30, yesterday 23:10, 2026-11-30T02:30, or 8h (ago).")
+@click.option(
+    "--at", "at", metavar="TIME", help="As it was then: 02:30, yesterday 23:10, 2026-11-30T02:30, or 8h (ago)."
+)
 @json_option
 def command(session: str | None, at: str | None, as_json: bool) -> None:
     """Who owes what since when, why nothing is done right now, what was decided last, and what happens next."""

@@ -197,6 +197,17 @@ class Journal:
         newest = self.entries(kinds=kinds, names=names, newest_first=True)
         return list(itertools.islice(newest, count))[::-1]
 
+    def counts(self, names: Collection[str], keys: Sequence[str]) -> dict[tuple[object, ...], int]:
+        """How many entries of these names there are, by name and by what their data says under `keys` (None without).
+
+        Counted in the file: nothing of a million entries is carried over.
+        """
+        values = ", ".join("json_extract(data, '$.' || ?)" for _ in keys)
+        marks = ", ".join("?" * len(names))
+        columns = f"name, {values}" if keys else "name"
+        sql = f"SELECT {columns}, count(*) FROM entries WHERE name IN ({marks}) GROUP BY {', '.join(str(n + 1) for n in range(len(keys) + 1))}"  # noqa: S608, E501 - only marks and numbers are put in
+        return {tuple(row[:-1]): row[-1] for row in self._rows(sql, *keys, *names)}
+
     def last(self) -> Entry | None:
         """The newest entry."""
         return next(self.entries(newest_first=True), None)

@@ -8,28 +8,60 @@ from typing import TYPE_CHECKING, Any
 from matcore.show.text import clock, json_line, plain, short
 
 if TYPE_CHECKING:
-    from matcore.engine.journal import Entry
+    from matcore.engine.journal import Entry, Journal
 
 SIGNS = {"fact": "·", "decision": "▶", "engine": "~"}
 STYLES = {"fact": "", "decision": "bold", "engine": "dim"}
 _HIDDEN = frozenset({
-    "number", "config", "text", "seats", "digest", "path", "configured", "body", "warnings", "job", "started", "command",
-    "size",
+    "number", "config", "text", "seats", "digest", "path", "configured", "body", "warnings", "job", "started",
+    "command", "size",
 })  # fmt: skip
-_FIRST = ("episode", "rung", "id", "message", "role", "from", "to", "gate", "gates", "cycle", "kind", "status", "reason")
+_FIRST = (
+    "episode",
+    "rung",
+    "id",
+    "message",
+    "role",
+    "from",
+    "to",
+    "gate",
+    "gates",
+    "cycle",
+    "kind",
+    "status",
+    "reason",
+)
 _LONGEST_VALUE = 100
 
 
 def line(session: str, entry: Entry) -> str:
-    """`2026-11-30 02:11:09+0100 shop-duo ▶ nudge rung=1 role=review redelivers=r-000012`."""
+    """`2026-11-30 02:11:09+0100 shop-duo ▶ nudge episode=1 rung=1 role=review`."""
     return f"{clock(entry.wall)} {plain(session)} {SIGNS[entry.kind]} {plain(entry.name)}{_values(entry.data)}"
 
 
-def record(session: str, entry: Entry) -> dict[str, Any]:
-    """The entry for `--json`. A decision's name is its `event`, a fact's its `fact`, the engine's its `engine`."""
+def record(session: str, entry: Entry, ended: Mapping[int, bool] | None = None) -> dict[str, Any]:
+    """The entry for `--json`. A decision's name is its `event`, a fact's its `fact`, the engine's its `engine`.
+
+    A decision that is carried out has `ok` where `ended`, by its number, knows the outcome.
+    """
     key = "event" if entry.kind == "decision" else entry.kind
-    about = {"seq": entry.seq, "at": entry.at, "wall": entry.wall, "session": session, key: entry.name}
-    return {**about, **{name: value for name, value in entry.data.items() if name not in about}}
+    shown: dict[str, Any] = {"seq": entry.seq, "at": entry.at, "wall": entry.wall, "session": session, key: entry.name}
+    shown.update((name, value) for name, value in entry.data.items() if name not in shown)
+    ok = (ended or {}).get(int(str(entry.data["number"]))) if entry.kind == "decision" else None
+    if ok is not None:
+        shown["ok"] = ok
+    return shown
+
+
+def outcomes(journal: Journal, after: int = 0) -> dict[int, bool]:
+    """What became of the decisions that were carried out since entry `after`, by their numbers."""
+    ended: dict[int, bool] = {}
+    for entry in journal.entries(after=after, names=["effect.ended", "engine.told"]):
+        told = str(entry.data.get("notice", "")).removeprefix("n")
+        number = int(told) if told.isdecimal() else entry.data.get("decision")
+        if isinstance(number, int):
+            ended[number] = bool(entry.data["ok"])
+    return ended
 
 
 def _values(data: Mapping[str, Any]) -> str:

@@ -196,9 +196,9 @@ def of(book: Book, supervisor: Supervisor, now_s: float) -> Snapshot:
 def unreadable(session: str, fault: str, supervisor: Supervisor, now_s: float) -> Snapshot:
     """A session of which nothing can be said but why."""
     return Snapshot(
-        session=session, driver="", state="unreadable", now=now_s, cycle=None, goal=None, cycle_since=None, paused=False,
-        roles=[], baton=None, episode=None, quiet_s=0.0, quiet=False, next=None, gates=[], relays=[], questions=[],
-        not_delivered=[], set_aside=0, last_decision=None, supervisor=supervisor,
+        session=session, driver="", state="unreadable", now=now_s, cycle=None, goal=None, cycle_since=None,
+        paused=False, roles=[], baton=None, episode=None, quiet_s=0.0, quiet=False, next=None, gates=[], relays=[],
+        questions=[], not_delivered=[], set_aside=0, last_decision=None, supervisor=supervisor,
         needs="its journal can't be read", fault=fault,
     )  # fmt: skip
 
@@ -228,9 +228,7 @@ def _state(book: Book, supervisor: Supervisor, now: float) -> str:
     if ledger.mistake is not None:
         return "failed"
     listed = (
-        supervisor.sessions is None
-        or ledger.session in supervisor.sessions
-        or now - ledger.watched_at < JUST_NOW_S
+        supervisor.sessions is None or ledger.session in supervisor.sessions or now - ledger.watched_at < JUST_NOW_S
     )
     if not (supervisor.alive and ledger.watching and listed):
         return "unwatched"

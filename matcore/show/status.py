@@ -116,14 +116,18 @@ def watcher(supervisor: Supervisor) -> list[Text]:
         seen = f"; its last {age}" if age else ""
         said = [Text(f"supervisor NOT RUNNING{seen}. Nobody watches. Start it: mat up, or mat supervise", "bold red")]
     elif supervisor.stale:
-        text = f"supervisor HANGS (pid {supervisor.pid}): {age}. What stands here may be old. Its guard restarts it soon"
+        text = (
+            f"supervisor HANGS (pid {supervisor.pid}): {age}. What stands here may be old. Its guard restarts it soon"
+        )
         said = [Text(f"{text}; see: mat doctor", "bold red")]
     elif not age:
         said = [Text("supervisor starting: no heartbeat yet", "yellow")]
     else:
         said = [Text(f"supervisor watching (pid {supervisor.pid}), {age}", "dim")]
     if supervisor.set_aside:
-        said.append(Text(f"{supervisor.set_aside} records of yours or of hooks were set aside; see: mat doctor", "yellow"))
+        said.append(
+            Text(f"{supervisor.set_aside} records of yours or of hooks were set aside; see: mat doctor", "yellow")
+        )
     return said
 
 
@@ -199,7 +203,12 @@ def _ladder(shot: Snapshot) -> Iterator[Row]:
     text.append(f", open for {duration(shot.now - episode.opened)}", "yellow")
     yield "EPISODE", text
     if episode.rung >= LAST_RUNG:
-        yield "", Text(f"you were told; nothing more is tried until somebody acts: mat why {plain(shot.session)}", "bold red")
+        yield (
+            "",
+            Text(
+                f"you were told; nothing more is tried until somebody acts: mat why {plain(shot.session)}", "bold red"
+            ),
+        )
     elif coming:
         yield "next", Text(f"if nothing moves: {coming}", "yellow")
 

@@ -27,15 +27,14 @@ def sentences(shot: Snapshot) -> list[str]:
 def _waits(shot: Snapshot) -> Iterator[str]:
     """What waits for the reader."""
     for question in shot.questions:
-        how = (
-            f"mat attach {shot.session} {question.role}" if question.dialog else f'mat answer {shot.session} "TEXT"'
-        )
+        how = f"mat attach {shot.session} {question.role}" if question.dialog else f'mat answer {shot.session} "TEXT"'
         yield (
             f"{plain(question.role)} has been waiting for your answer for {_for(shot, question.since)}: "
             f'"{plain(question.text)}". Answer: {plain(how)}'
         )
     for notice in shot.not_delivered:
-        yield f"A notification ({plain(notice.kind)}) of {moment(notice.at, shot.now)} has not reached you: {plain(notice.said)}."
+        when = moment(notice.at, shot.now)
+        yield f"A notification ({plain(notice.kind)}) of {when} has not reached you: {plain(notice.said)}."
 
 
 def _idle(shot: Snapshot) -> Iterator[str]:
@@ -102,7 +101,8 @@ def _last(shot: Snapshot) -> Iterator[str]:
     if decision is None:
         yield "Nothing has been decided yet."
     else:
-        yield f"Last decided, {_for(shot, decision['wall'])} ago ({moment(decision['wall'], shot.now)}): {phrases.done(decision)}."
+        when = f"{_for(shot, decision['wall'])} ago ({moment(decision['wall'], shot.now)})"
+        yield f"Last decided, {when}: {phrases.done(decision)}."
 
 
 def _next(shot: Snapshot) -> Iterator[str]:
@@ -110,7 +110,8 @@ def _next(shot: Snapshot) -> Iterator[str]:
         return
     if shot.episode is not None and shot.episode.rung >= LAST_RUNG:
         name = plain(shot.session)
-        yield f"Episode {shot.episode.episode} has used its last rung: you were told, and nothing more is tried until somebody acts."
+        told = "you were told, and nothing more is tried until somebody acts"
+        yield f"Episode {shot.episode.episode} has used its last rung: {told}."
         who = plain(shot.baton.role) if shot.baton is not None else "ROLE"
         yield f'Act: mat attach {name} {who}, or mat send {name} {who} "TEXT".'
     elif shot.next is None:
