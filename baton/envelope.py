@@ -1,7 +1,7 @@
 """`baton.message/v1`: one message in one file, readable by any program; fields that are not ours are kept.
 
 What mat delivers carries `delivery`, which names the delivery and not the message: the same relay may be delivered
-again on purpose. An envelope without it was put there by somebody else and is taken for the human's word.
+again on purpose. Whatever else lies in a mailbox was put there by somebody, and is the human's word.
 """
 
 from __future__ import annotations
@@ -47,10 +47,6 @@ class Envelope:
     delivery: str | None = None
     data: Mapping[str, Any] = field(default_factory=dict)
 
-    @property
-    def is_ours(self) -> bool:
-        return self.delivery is not None
-
     def encode(self) -> bytes:
         return msgspec.json.encode(dict(self.data))
 
@@ -76,7 +72,7 @@ def deliver(*, message_id: str, sender: str, to: str, body: str, cycle: str | No
 def decode(raw: bytes) -> Envelope:
     """Raises `EnvelopeError` for what is no envelope."""
     if len(raw) > MAX_BYTES:
-        raise EnvelopeError(f"it has {len(raw)} bytes, {MAX_BYTES} at most")
+        raise EnvelopeError(f"it has more than {MAX_BYTES} bytes")
     try:
         data = msgspec.json.decode(raw, type=dict[str, Any])
         fields = msgspec.convert(data, _Fields, strict=True)

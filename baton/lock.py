@@ -41,6 +41,15 @@ def is_held(path: Path) -> bool:
     return bool(_FLOCK.unpack(asked)[0] != fcntl.F_UNLCK)
 
 
+def is_the_one(handle: int, path: Path) -> bool:
+    """Whether what was taken is still the file of that name: one that was deleted keeps nobody out."""
+    try:
+        mine, there = os.fstat(handle), path.stat()
+    except OSError:
+        return False
+    return (mine.st_dev, mine.st_ino) == (there.st_dev, there.st_ino)
+
+
 def holder(path: Path) -> int | None:
     """The process that wrote itself down when it took the lock, while it is held."""
     if not is_held(path):

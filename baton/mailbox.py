@@ -1,35 +1,52 @@
 """A role's inbox: `pending → claimed → done`, each step one rename. Look into it with `ls` and `jq`.
 
 Names begin with the time of sending, so that the order of names is the order of sending. What is no envelope goes to
-`aside/` with its reason. Files are written under `tmp/` and renamed; temporary and hidden names are nobody's.
+`aside/` with its reason. Files are written under `tmp/` and renamed; hidden names are nobody's.
+
+Anybody may put an envelope into `pending/`. It is ours when its name is the one that `put` gives to its delivery; a
+copy of ours under another name, or with another text, is somebody's own word.
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
+import re
 import stat
 import time
-from collections.abc import Iterator
+import uuid
 from dataclasses import dataclass
 from pathlib import Path
 
 from baton.envelope import MAX_BYTES, Envelope, EnvelopeError, decode
 from matcore.places import SessionPlaces
-from matcore.spoolfile import sync_folder, write_new
+from matcore.spoolfile import make_folder, sync_folder, write_new
 
 PARTS = ("tmp", "pending", "claimed", "done", "aside")
 KEPT = 1000
 KEPT_S = 7 * 86_400.0
+_AHEAD_NS = 3600 * 10**9
+"""A name that is further in the future than this was not made by us, and delays nobody."""
+_OURS = re.compile(r"(\d{20})-([0-9a-f]{32})\.json")
+_TIMED = re.compile(r"(\d{16,20})-")
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A message that was taken out of `pending`. `again`: it had been claimed before by a worker that died."""
+    """A message that was taken out of `pending`.
+
+    `ours`: mat delivered it. `again`: a worker that died had claimed it before.
+    """
 
     name: str
     envelope: Envelope
+    ours: bool
     again: bool = False
+
+    @property
+    def id(self) -> str:
+        """What no other message has: one that is met twice was copied."""
+        return str(self.envelope.delivery) if self.ours else f"by-hand {self.envelope.message_id}"
 
 
 class Mailbox:
@@ -39,14 +56,20 @@ class Mailbox:
         self.role = role
         self.root = places.root / "mailbox" / role
         self.inbox = self.root / "inbox"
+        self._done: dict[str, None] | None = None
 
     def make(self) -> None:
         for part in PARTS:
-            (self.inbox / part).mkdir(mode=0o700, parents=True, exist_ok=True)
+            make_folder(str(self.inbox / part))
 
     def put(self, envelope: Envelope) -> str:
         """Deliver: whole or not at all, durable when this returns. Returns the name of the file."""
-        name = f"{time.time_ns():020d}-{envelope.delivery or envelope.message_id}.json"
+        self.make()
+        now_ns = time.time_ns()
+        waiting = (_sent_ns(name) for name in _names(self.inbox / "pending"))
+        # A clock that was set back changes nothing in the order of what waits.
+        last_ns = max((ns for ns in waiting if ns is not None and ns < now_ns + _AHEAD_NS), default=0)
+        name = f"{max(now_ns, last_ns + 1):020d}-{envelope.delivery or uuid.uuid4().hex}.json"
         staged = self.inbox / "tmp" / name
         write_new(str(staged), envelope.encode())
         staged.rename(self.inbox / "pending" / name)
@@ -66,57 +89,75 @@ class Mailbox:
         return (self.inbox / "pending" / name).exists()
 
     def pending(self) -> list[str]:
-        """Names in the order of sending."""
-        return _names(self.inbox / "pending")
+        """Names in the order of sending; where a name doesn't tell, by the age of the file."""
+        folder = self.inbox / "pending"
+        return sorted(_names(folder), key=lambda name: (_age_ns(folder, name), name))
 
-    def abandoned(self) -> Iterator[Claim]:
+    def abandoned(self) -> list[Claim]:
         """What a worker that died had claimed, oldest first."""
-        for name in _names(self.inbox / "claimed"):
-            claim = self._read("claimed", name, again=True)
-            if claim is not None:
-                yield claim
+        claims = (self._read("claimed", name, again=True) for name in _names(self.inbox / "claimed"))
+        return [claim for claim in claims if claim is not None]
 
     def claim(self) -> Claim | None:
-        """The oldest message, now claimed; None without one. What is no envelope is set aside on the way."""
+        """The oldest message, now claimed; None without one. What is no envelope is set aside on the way, and what
+        was dealt with before is done."""
         for name in self.pending():
-            claim = self._read("pending", name, again=False)
+            found = self._read("pending", name, again=False)
+            claim = None if found is None else self._claimed(found)
             if claim is None:
                 continue
-            try:
-                (self.inbox / "pending" / name).rename(self.inbox / "claimed" / name)
-            except FileNotFoundError:
-                continue
-            if claim.envelope.is_ours or not self._was_done(claim.envelope.message_id):
+            if claim.id not in self._known():
                 return claim
-            self.finish(name)
+            self.finish(claim)
         return None
 
-    def finish(self, name: str) -> None:
+    def finish(self, claim: Claim) -> None:
         """It was dealt with. Again is nothing."""
         with contextlib.suppress(FileNotFoundError):
-            (self.inbox / "claimed" / name).rename(self.inbox / "done" / name)
+            (self.inbox / "claimed" / claim.name).rename(self.inbox / "done" / claim.name)
+        self._known()[claim.id] = None
+
+    def empty(self, reason: str) -> None:
+        """Nobody will deal with what waits or was claimed: it is set aside."""
+        for part in ("claimed", "pending"):
+            for name in _names(self.inbox / part):
+                self._set_aside(self.inbox / part / name, reason)
 
     def tidy(self) -> None:
         """Forget what was done long ago, or is more than a mailbox needs to hold."""
         done = self.inbox / "done"
         names = _names(done)
         oldest_ns = time.time_ns() - int(KEPT_S * 1e9)
-        for name in names[: max(0, len(names) - KEPT)] + [n for n in names[-KEPT:] if _sent_ns(n) < oldest_ns]:
+        for name in names[: max(0, len(names) - KEPT)] + [n for n in names[-KEPT:] if _age_ns(done, n) < oldest_ns]:
             (done / name).unlink(missing_ok=True)
+        known = self._known()
+        while len(known) > 2 * KEPT:
+            del known[next(iter(known))]
 
-    def _was_done(self, message_id: str) -> bool:
-        """Whether a message of that id, put here by somebody else, was taken up before."""
-        for name in _names(self.inbox / "done"):
-            with contextlib.suppress(EnvelopeError, OSError):
-                known = decode((self.inbox / "done" / name).read_bytes())
-                if not known.is_ours and known.message_id == message_id:
-                    return True
-        return False
+    def _known(self) -> dict[str, None]:
+        """The ids of what was done, as far as it is still kept, oldest first."""
+        if self._done is None:
+            self._done = {}
+            for name in _names(self.inbox / "done"):
+                with contextlib.suppress(EnvelopeError, OSError):
+                    self._done[_as_claim(name, _content(self.inbox / "done" / name), again=False).id] = None
+        return self._done
+
+    def _claimed(self, found: Claim) -> Claim | None:
+        """Moved to `claimed`; what somebody put here gets a name of ours, for theirs may be any."""
+        pending, name = self.inbox / "pending", found.name
+        if not found.ours:
+            name = f"{_age_ns(pending, name):020d}-by-hand-{uuid.uuid4().hex[:8]}.json"
+        try:
+            (pending / found.name).rename(self.inbox / "claimed" / name)
+        except FileNotFoundError:
+            return None
+        return Claim(name, found.envelope, found.ours)
 
     def _read(self, part: str, name: str, *, again: bool) -> Claim | None:
         path = self.inbox / part / name
         try:
-            return Claim(name, decode(_content(path)), again)
+            return _as_claim(name, _content(path), again=again)
         except FileNotFoundError:
             return None
         except (EnvelopeError, OSError) as error:
@@ -127,20 +168,29 @@ class Mailbox:
         target = self.inbox / "aside" / f"{time.time_ns():020d}"
         with contextlib.suppress(OSError):
             path.rename(target)
-            target.with_name(f"{target.name}.reason").write_text(f"{reason}\n", encoding="utf-8")
+            write_new(f"{target}.reason", f"{reason}\n".encode())
+
+
+def _as_claim(name: str, raw: bytes, *, again: bool) -> Claim:
+    envelope = decode(raw)
+    match = _OURS.fullmatch(name)
+    return Claim(name, envelope, match is not None and match[2] == envelope.delivery, again)
 
 
 def _content(path: Path) -> bytes:
-    """A regular file of ours, of a bearable size; never a link, a pipe or somebody else's. Raises `EnvelopeError`."""
-    about = path.lstat()
-    if not stat.S_ISREG(about.st_mode):
+    """A regular file of ours, of a bearable size; never a link, a pipe or somebody else's.
+
+    Raises `EnvelopeError`, `OSError`.
+    """
+    if not stat.S_ISREG(path.lstat().st_mode):
         raise EnvelopeError("it is no regular file")
-    if about.st_uid != os.getuid():
-        raise EnvelopeError("it belongs to another user")
-    if about.st_size > MAX_BYTES:
-        raise EnvelopeError(f"it has {about.st_size} bytes, {MAX_BYTES} at most")
     handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     with os.fdopen(handle, "rb") as file:
+        about = os.fstat(handle)
+        if not stat.S_ISREG(about.st_mode):
+            raise EnvelopeError("it is no regular file")
+        if about.st_uid != os.getuid():
+            raise EnvelopeError("it belongs to another user")
         return file.read(MAX_BYTES + 1)
 
 
@@ -151,6 +201,17 @@ def _names(folder: Path) -> list[str]:
         return []
 
 
-def _sent_ns(name: str) -> int:
-    head = name.partition("-")[0]
-    return int(head) if head.isdecimal() else time.time_ns()
+def _sent_ns(name: str) -> int | None:
+    """The time of sending that a name tells."""
+    match = _TIMED.match(name)
+    return int(match[1]) if match else None
+
+
+def _age_ns(folder: Path, name: str) -> int:
+    sent_ns = _sent_ns(name)
+    if sent_ns is not None:
+        return sent_ns
+    try:
+        return (folder / name).lstat().st_mtime_ns
+    except OSError:
+        return time.time_ns()

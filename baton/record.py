@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import threading
 import time
 from pathlib import Path
 
@@ -16,6 +17,8 @@ import msgspec
 from matcore.places import SessionPlaces
 
 IDLE, BUSY = "idle", "busy"
+TURN_TIMEOUT_S = 3600.0
+OUTPUT_BYTES = 8 * 1024 * 1024
 
 
 class Last(msgspec.Struct):
@@ -40,7 +43,12 @@ class Last(msgspec.Struct):
 
 
 class State(msgspec.Struct):
-    """`turn` counts the turns of the role. `pgid` and `born_s` name the process group of a turn that runs."""
+    """`turn` counts the turns of the role. `pgid` and `born_s` name the process group of a turn that runs.
+
+    `seat` is the agent session as the engine knows it, `agent_session` the program's own id of the one that is open
+    now: other programs make ids of their own, and a session that is full is followed by another. `opened`: it has had
+    a turn, so the next one resumes it.
+    """
 
     status: str = IDLE
     turn: int = 0
@@ -49,6 +57,7 @@ class State(msgspec.Struct):
     started_s: float | None = None
     pgid: int | None = None
     born_s: float | None = None
+    seat: str | None = None
     agent_session: str | None = None
     opened: bool = False
     exhausted: int = 0
@@ -63,25 +72,28 @@ class Job(msgspec.Struct):
     path: str
     state_spool: str
     roles: dict[str, Served]
-    turn_timeout_s: float = 3600.0
-    output_bytes: int = 8 * 1024 * 1024
+    turn_timeout_s: float = TURN_TIMEOUT_S
+    output_bytes: int = OUTPUT_BYTES
 
 
 class Served(msgspec.Struct):
-    """One role of a job."""
+    """One role of a job. `seat`: its agent session; `resumed`: one that was open before."""
 
     backend: str
     dir: str
     prompt_file: str
     args: list[str] = []
-    agent_session: str | None = None
+    permissions: str = "default"
+    seat: str | None = None
+    resumed: bool = False
 
 
 class Order(msgspec.Struct):
-    """What the driver wants of a role at once: end its turn, and go on in that agent session or in a new one."""
+    """What the driver wants of a role at once: end its turn, and go on in that agent session or open a new one."""
 
     id: str
-    resume: str | None = None
+    seat: str
+    resumed: bool
 
 
 def boot_s() -> float:
@@ -97,8 +109,17 @@ def lock_path(places: SessionPlaces) -> Path:
     return places.root / "serve.lock"
 
 
+def log_path(places: SessionPlaces) -> Path:
+    return places.root / "worker.log"
+
+
 def turns_path(places: SessionPlaces) -> Path:
     return places.root / "turns"
+
+
+def turn_path(places: SessionPlaces, role: str, turn: int) -> Path:
+    """The log of one turn; its record stands beside it with the ending `.json`."""
+    return turns_path(places) / f"{role}-{turn:06d}.log"
 
 
 def state_path(places: SessionPlaces, role: str) -> Path:
@@ -117,13 +138,15 @@ def read_state(places: SessionPlaces, role: str) -> State:
         return State()
 
 
-def write(path: Path, data: msgspec.Struct) -> None:
-    """Whole or not at all, 0600."""
-    staged = path.with_name(f".{path.name}.{os.getpid()}")
+def write(path: Path, data: msgspec.Struct, *, durable: bool = True) -> None:
+    """Whole or not at all, 0600. `durable`: also after a power cut."""
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    staged = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_native_id()}")
     handle = os.open(staged, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
     try:
         os.write(handle, msgspec.json.encode(data))
-        os.fsync(handle)
+        if durable:
+            os.fsync(handle)
     finally:
         os.close(handle)
     staged.rename(path)

@@ -1,8 +1,8 @@
 """One role in the worker: takes a message, runs its turn, writes down what became of it. One turn at a time.
 
 Before the state file says `busy` nothing has been started; before it says `idle` again the message is not `done`. So a
-worker that dies at any point leaves either a message that nobody has begun, or a claim whose turn may have run: the
-next worker ends what is left of that turn, runs it again and tells the agent that it may be a repeat.
+worker that dies at any point (`baton.steps`) leaves either a message that nobody has begun, or a claim whose turn may
+have run: the next worker ends what is left of that turn, runs it again and tells the agent that it may be a repeat.
 """
 
 from __future__ import annotations
@@ -10,46 +10,54 @@ from __future__ import annotations
 import contextlib
 import logging
 import os
-import signal
 import threading
 import time
-import uuid
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import msgspec
-import psutil
 
-from baton import record, runtimes
+from baton import left, record, runtimes, steps
 from baton.mailbox import Claim, Mailbox
+from baton.notes import Notes
 from baton.record import BUSY, IDLE, Job, Last, Order, Served, State
-from baton.runtimes import CONTEXT_FULL, CRASH, OTHER, Headless, Reading
+from baton.runtimes import CONTEXT_FULL, CRASH, OTHER, SESSION_LOST, TIMEOUT, Headless, Reading
+from baton.steps import Step
 from baton.turn import Ran, Turn
-from matcore import spoolfile
+from matcore.engine import byhand
 from matcore.engine.driver import new_session
-from matcore.errors import MatError
+from matcore.errors import MatError, Unavailable
 from matcore.places import SessionPlaces
-from matcore.said import human_relay
 from matcore.words import messages
 
 log = logging.getLogger("mat.worker")
 SWEEP_S = 2.0
-LOGS_KEPT = 200
 
 
 class Seat(threading.Thread):
-    """`wake` it when something may have come; `close` ends its turn and then the thread."""
+    """`wake` it when something may have come; `close` ends its turn and then the thread.
 
-    def __init__(self, places: SessionPlaces, job: Job, role: str) -> None:
+    `on_fault` is called when the thread ends by a mistake of ours: a worker that serves only some of its roles would
+    look alive.
+    """
+
+    def __init__(self, places: SessionPlaces, job: Job, role: str, on_fault: Callable[[], None]) -> None:
         super().__init__(name=f"role {role}", daemon=True)
         self.places, self.job, self.role = places, job, role
         self.served: Served = job.roles[role]
         self.mailbox = Mailbox(places, role)
         self.runtime: Headless = runtimes.load(self.served.backend, Path(job.workdir))
-        self.state: State = record.read_state(places, role)
+        self.notes = Notes(places, job, role)
+        self._on_fault = on_fault
         self._news = threading.Event()
         self._closing = False
         self._turn: Turn | None = None
         self._lock = threading.Lock()
+
+    @property
+    def state(self) -> State:
+        return self.notes.state
 
     def wake(self) -> None:
         self._news.set()
@@ -57,85 +65,137 @@ class Seat(threading.Thread):
             self._interrupt()
 
     def close(self) -> None:
+        """End the turn that runs. Its message stays claimed: it was not dealt with."""
         self._closing = True
         self._interrupt()
         self._news.set()
 
     def run(self) -> None:
-        self._bury()
-        for left in list(self.mailbox.abandoned()):
-            self._serve(left)
-        while not self._closing:
-            self._news.clear()
-            self._follow_order()
-            claim = self.mailbox.claim()
-            if claim is None:
-                self._news.wait(SWEEP_S)
+        try:
+            self._take_over()
+            while not self._closing:
+                self._news.clear()
+                self._follow_order()
+                claim = self.mailbox.claim()
+                if claim is None:
+                    self._news.wait(SWEEP_S)
+                else:
+                    steps.reached(Step.CLAIMED)
+                    self._serve(claim)
+        except Exception:
+            log.exception("%s: our mistake; the worker ends", self.role)
+            self._on_fault()
+
+    # after another worker
+
+    def _take_over(self) -> None:
+        """End what a worker before this one has left running, and deal with what it had claimed."""
+        cut = self.state.status == BUSY
+        if cut:
+            left.end_group(self.state.pgid, self.state.born_s)
+            left.end_marked(self.places, self.role, self.state.turn)
+            self.notes.note(pgid=None, born_s=None)
+            if not self.state.opened:
+                self.notes.note(agent_session=None)  # it may be taken: no program opens one id twice
+        if self.state.seat is None:
+            self.notes.note(seat=self.served.seat, agent_session=self.served.seat, opened=self.served.resumed)
+        for claim in self.mailbox.abandoned():
+            was_begun = claim.ours and claim.envelope.delivery == self.state.delivery
+            if was_begun and not cut:
+                self.mailbox.finish(claim)  # its turn is over; only this was still to be done
             else:
-                self._serve(claim)
+                self._serve(replace(claim, again=was_begun or not claim.ours))
+        if self.state.status == BUSY and not self._closing:
+            self.notes.note(status=IDLE)
 
     # one message
 
     def _serve(self, claim: Claim) -> None:
         if self._closing:
             return
-        if claim.envelope.is_ours:
-            self._run_turn(claim)
+        if claim.ours:
+            done = self._run_turns(claim)
         else:
+            done = True
             self._pass_on(claim)
-        self.mailbox.finish(claim.name)
-        self.mailbox.tidy()
+        if done:
+            steps.reached(Step.NOTED)
+            self.mailbox.finish(claim)
+            self.mailbox.tidy()
+            steps.reached(Step.DONE)
 
     def _pass_on(self, claim: Claim) -> None:
         """A message that somebody put here by hand is the human's word, whatever it says of itself."""
+        spool = Path(self.job.state_spool)
         try:
-            human_relay(str(self.places.root), self.job.state_spool, self.job.session, self.role, claim.envelope.body)
+            byhand.relay(self.places, spool, self.role, claim.envelope.body, again=not claim.again)
         except (MatError, OSError):
             log.exception("%s: a message by hand could not be passed on", self.role)
 
-    def _run_turn(self, claim: Claim) -> None:
+    def _run_turns(self, claim: Claim) -> bool:
+        """One turn, and a second one where the first found its agent session gone. False: it was cut off by us."""
+        last = self._run_turn(claim)
+        if last.error_class == SESSION_LOST and not self._closing:
+            last = self._run_turn(claim)
+        return not self._closing or last.outcome == "ok"
+
+    def _run_turn(self, claim: Claim) -> Last:
         number = self.state.turn + 1
         started_s = record.boot_s()
-        path = record.turns_path(self.places) / f"{self.role}-{number:06d}.log"
+        path = record.turn_path(self.places, self.role, number)
         if self.state.agent_session is None:
-            self.state.agent_session = self.served.agent_session or new_session()
-        self._note(
+            self.notes.note(durable=False, agent_session=new_session(), opened=False)
+        busy = self.notes.note(
             status=BUSY, turn=number, message=claim.envelope.message_id, delivery=claim.envelope.delivery,
             started_s=started_s, pgid=None, born_s=None,
         )  # fmt: skip
-        self._tell("turn-started")
+        steps.reached(Step.BUSY)
         try:
-            ran = self._ran(claim, path)
+            if not busy:
+                raise Unavailable("the state can't be written, and nothing is started that is written nowhere")
+            ran = self._ran(claim, number, path)
             reading = runtimes.read(self.runtime, ran.stdout, ran.stderr, ran.exit_code)
         except (OSError, MatError) as error:
             ran = Ran(None, "", str(error), record.boot_s() - started_s, "not started")
             reading = Reading(failed=True, error=str(error), error_class=OTHER)
-        self._ended(claim, number, started_s, ran, reading, path)
+        steps.reached(Step.ENDED)
+        return self._ended(claim, number, started_s, ran, reading, path)
 
-    def _ran(self, claim: Claim, path: Path) -> Ran:
-        line = runtimes.argv(
-            self.runtime, session_id=self.state.agent_session, opened=self.state.opened,
-            prompt_file=Path(self.served.prompt_file), mat_dir=self.places.root, args=self.served.args,
-            path=self.job.path,
-        )  # fmt: skip
+    def _ran(self, claim: Claim, number: int, path: Path) -> Ran:
+        text = self._text(claim)
+        asked = self._asked(text, path)
+        if not self.runtime.by_stdin:
+            asked.text_file.write_text(text, encoding="utf-8", errors="replace")
         env = {
             **os.environ, **self.runtime.env, "PATH": self.job.path, "MAT_SESSION": self.job.session,
-            "MAT_ROLE": self.role, "MAT_DIR": str(self.places.root),
+            "MAT_ROLE": self.role, "MAT_DIR": str(self.places.root), left.TURN: str(number),
         }  # fmt: skip
         turn = Turn(
-            line, self._text(claim), cwd=Path(self.served.dir), env=env, log=path, cap_bytes=self.job.output_bytes
-        )
+            runtimes.argv(self.runtime, asked), text if self.runtime.by_stdin else None,
+            head=_head(self.role, number, text), cwd=asked.dir, env=env, log=path, cap_bytes=self.job.output_bytes,
+        )  # fmt: skip
         with self._lock:
             self._turn = turn
-        self._note(pgid=turn.pid, born_s=_born_s(turn.pid))
-        self._point_to(path)
-        if self._closing:
+        steps.reached(Step.STARTED)
+        self.notes.note(durable=False, pgid=turn.pid, born_s=left.born_s(turn.pid))
+        self.notes.point_to(path)
+        self.notes.tell("turn-started")
+        steps.reached(Step.RUNNING)
+        if self._closing or record.order_path(self.places, self.role).exists():
             turn.stop()
         try:
             return turn.wait(self.job.turn_timeout_s)
         finally:
             with self._lock:
                 self._turn = None
+
+    def _asked(self, text: str, path: Path) -> runtimes.Asked:
+        return runtimes.Asked(
+            session_id=self.state.agent_session or "", opened=self.state.opened,
+            prompt_file=Path(self.served.prompt_file), mat_dir=self.places.root, dir=Path(self.served.dir),
+            path=self.job.path, args=self.served.args, permissions=self.served.permissions, text=text,
+            text_file=path.with_suffix(".txt"),
+        )  # fmt: skip
 
     def _text(self, claim: Claim) -> str:
         parts = [claim.envelope.body]
@@ -145,39 +205,50 @@ class Seat(threading.Thread):
             parts.insert(0, messages.first_pointer(prompt_path=self.served.prompt_file))
         return "\n\n".join(parts)
 
-    def _ended(self, claim: Claim, number: int, started_s: float, ran: Ran, reading: Reading, path: Path) -> None:
-        if ran.why is not None:
-            reading.error, reading.error_class = reading.error or ran.why, reading.error_class or CRASH
+    def _ended(self, claim: Claim, number: int, started_s: float, ran: Ran, reading: Reading, path: Path) -> Last:
+        if ran.why in ("timeout", "stopped"):
+            reading.error_class = TIMEOUT if ran.why == "timeout" else CRASH
+            reading.error = _ended_by_us(ran.why, self.job.turn_timeout_s)
         exhausted = reading.error_class == CONTEXT_FULL
         last = Last(
             turn=number, message=claim.envelope.message_id, outcome="error" if reading.failed else "ok",
             started_s=started_s, ended_s=record.boot_s(), duration_s=ran.duration_s, exit_code=ran.exit_code,
             error=reading.error, error_class=reading.error_class, until_s=reading.until_s, tokens=reading.tokens,
-            cost=reading.cost, agent_session=self.state.agent_session, again=claim.again, truncated=ran.truncated,
-            log=path.name,
+            cost=reading.cost, agent_session=reading.session_id or self.state.agent_session, again=claim.again,
+            truncated=ran.truncated, log=path.name,
         )  # fmt: skip
-        if reading.session_id is not None:
-            self.state.agent_session = reading.session_id
-        opened = self.state.opened or not reading.failed or reading.session_id is not None
-        if exhausted:
-            self.state.agent_session, opened = None, False
-        record.write(path.with_suffix(".json"), last)
-        self._note(
-            status=IDLE, pgid=None, born_s=None, last=last, opened=opened,
+        session, opened = self._session_after(reading)
+        self.notes.keep(path, last)
+        if self._closing and reading.failed:
+            return last  # still busy, as far as the next worker is concerned: it will say that this is a repeat
+        self.notes.note(
+            status=IDLE, pgid=None, born_s=None, last=last, agent_session=session, opened=opened,
             exhausted=self.state.exhausted + int(exhausted),
         )  # fmt: skip
-        self._tell("turn-ended")
-        self._tidy_logs()
+        self.notes.tell("turn-ended")
+        return last
 
-    # orders, endings
+    def _session_after(self, reading: Reading) -> tuple[str | None, bool]:
+        """The agent session that the next turn goes on with, and whether it is open; None: a new one."""
+        if reading.error_class in (CONTEXT_FULL, SESSION_LOST):
+            return None, False
+        if reading.session_id is not None:
+            return reading.session_id, True
+        if self.state.opened or (not reading.failed and self.runtime.takes_id):
+            return self.state.agent_session, True
+        return None, False
+
+    # orders
 
     def _follow_order(self) -> None:
         """The driver has asked for a restart: go on in the agent session that it names, or in a new one."""
         path = record.order_path(self.places, self.role)
         with contextlib.suppress(OSError, ValueError):
             order = msgspec.json.decode(path.read_bytes(), type=Order)
-            self.served.agent_session = order.resume
-            self._note(agent_session=order.resume, opened=order.resume is not None)
+            if order.resumed and order.seat in (self.state.seat, self.state.agent_session):
+                self.notes.note(seat=order.seat)
+            else:
+                self.notes.note(seat=order.seat, agent_session=order.seat, opened=order.resumed)
             record.forget(path)
 
     def _interrupt(self) -> None:
@@ -185,56 +256,12 @@ class Seat(threading.Thread):
             if self._turn is not None:
                 self._turn.stop()
 
-    def _bury(self) -> None:
-        """End what a worker before this one has left running: no second agent on a live agent session."""
-        pgid, born_s = self.state.pgid, self.state.born_s
-        if self.state.status == BUSY and pgid is not None and born_s == _born_s(pgid):
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.killpg(pgid, signal.SIGKILL)
-        if self.state.status == BUSY:
-            self._note(status=IDLE, pgid=None, born_s=None)
 
-    # writing down
-
-    def _note(self, **changes: object) -> None:
-        for key, value in changes.items():
-            setattr(self.state, key, value)
-        for wait_s in (0.0, 0.5, 2.0):
-            time.sleep(wait_s)
-            try:
-                record.write(record.state_path(self.places, self.role), self.state)
-            except OSError:
-                log.exception("%s: the state could not be written", self.role)
-            else:
-                return
-
-    def _tell(self, event: str) -> None:
-        """Have the supervisor look now; should this get lost, it looks once a second anyway."""
-        with contextlib.suppress(OSError):
-            spoolfile.write(
-                self.job.state_spool,
-                {"session": self.job.session, "request": "hook", "role": self.role, "backend": "baton",
-                 "event": event, "boot_s": record.boot_s(), "data": {}},
-            )  # fmt: skip
-
-    def _point_to(self, path: Path) -> None:
-        """`turns/<role>.log` is always the newest turn's, for whoever follows it."""
-        link = record.turns_path(self.places) / f"{self.role}.log"
-        staged = link.with_name(f".{uuid.uuid4().hex}")
-        with contextlib.suppress(OSError):
-            staged.symlink_to(path.name)
-            staged.rename(link)
-
-    def _tidy_logs(self) -> None:
-        logs = sorted(record.turns_path(self.places).glob(f"{self.role}-*.log"))
-        for path in logs[:-LOGS_KEPT]:
-            record.forget(path)
-            record.forget(path.with_suffix(".json"))
+def _head(role: str, number: int, text: str) -> str:
+    """What stands above a turn's output in its log."""
+    quoted = "".join(f"> {line}\n" for line in text.splitlines())
+    return f"--- {role}, turn {number}, {time.strftime('%Y-%m-%d %H:%M:%S %z')}\n{quoted}\n"
 
 
-def _born_s(pid: int) -> float | None:
-    """When a process was born: with its number, what tells it from a later one of the same number."""
-    try:
-        return psutil.Process(pid).create_time()
-    except psutil.Error:
-        return None
+def _ended_by_us(why: str, timeout_s: float) -> str:
+    return f"it took longer than {timeout_s:g} s and was ended" if why == "timeout" else "it was stopped"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import select
 import signal
 import subprocess
 import threading
@@ -18,6 +19,8 @@ from pathlib import Path
 from typing import IO
 
 GRACE_S = 3.0
+LONGEST_S = 20 * 86_400.0
+"""More milliseconds than this are too many for poll(2)."""
 READ_BYTES = 4 * 1024 * 1024
 """So much of the end of each stream is kept in memory to be read; the log may hold less or more."""
 
@@ -38,16 +41,30 @@ class Turn:
     """Start it, `wait` for it; `stop` from any thread."""
 
     def __init__(
-        self, argv: Sequence[str], text: str, *, cwd: Path, env: Mapping[str, str], log: Path, cap_bytes: int
+        self,
+        argv: Sequence[str],
+        text: str | None,
+        *,
+        head: str = "",
+        cwd: Path,
+        env: Mapping[str, str],
+        log: Path,
+        cap_bytes: int,
     ) -> None:
-        """Raises `OSError` when the program can't be started."""
+        """`text` None: the program gets nothing on stdin. `head` stands above the output in the log, for people.
+
+        Raises `OSError` when the program can't be started.
+        """
         self._began_s = time.monotonic()
         self._stopped: str | None = None
+        self._over = False
         self._log = _Log(log, cap_bytes)
+        self._log.write(head.encode())
         try:
             self._process = subprocess.Popen(
                 list(argv), cwd=cwd, env=dict(env), start_new_session=True,
-                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                stdin=subprocess.DEVNULL if text is None else subprocess.PIPE,
+                stdout=subprocess.PIPE, stderr=subprocess.PIPE,
             )  # fmt: skip
         except OSError:
             self._log.close()
@@ -55,25 +72,23 @@ class Turn:
         self.pid = self._process.pid
         self._out, self._err = _Tail(READ_BYTES), _Tail(READ_BYTES)
         self._threads = [
-            threading.Thread(target=work, args=(stream, with_), daemon=True)
-            for work, stream, with_ in (
-                (self._pump, self._process.stdout, self._out),
-                (self._pump, self._process.stderr, self._err),
-                (self._feed, self._process.stdin, text.encode()),
-            )
+            threading.Thread(target=self._pump, args=(self._process.stdout, self._out), daemon=True),
+            threading.Thread(target=self._pump, args=(self._process.stderr, self._err), daemon=True),
         ]
+        if text is not None:
+            feed = (self._process.stdin, text.encode("utf-8", "replace"))
+            self._threads.append(threading.Thread(target=self._feed, args=feed, daemon=True))
         for thread in self._threads:
             thread.start()
 
     def wait(self, timeout_s: float) -> Ran:
         """Wait for its end, and end it when that takes too long."""
-        try:
-            self._process.wait(timeout_s)
-        except subprocess.TimeoutExpired:
+        if not self._ended_within(timeout_s):
             self._stopped = self._stopped or "timeout"
         self._end_group()
+        end_s = time.monotonic() + GRACE_S
         for thread in self._threads:
-            thread.join(GRACE_S)
+            thread.join(max(0.0, end_s - time.monotonic()))
         self._log.close()
         why = self._stopped
         code = None if why else self._process.returncode
@@ -88,15 +103,35 @@ class Turn:
         killer.daemon = True
         killer.start()
 
+    def _ended_within(self, timeout_s: float) -> bool:
+        """Without looking again and again, where the system can say so: a busy duo costs nothing while it works."""
+        if hasattr(os, "pidfd_open"):
+            with contextlib.suppress(OSError):
+                handle = os.pidfd_open(self.pid)
+                try:
+                    poll = select.poll()
+                    poll.register(handle, select.POLLIN)
+                    return bool(poll.poll(min(timeout_s, LONGEST_S) * 1000))
+                finally:
+                    os.close(handle)
+        try:
+            self._process.wait(timeout_s)
+        except subprocess.TimeoutExpired:
+            return False
+        return True
+
     def _end_group(self) -> None:
-        if self._process.poll() is None:
+        if self._process.poll() is None and self._stopped:
             self._signal(signal.SIGTERM)
             with contextlib.suppress(subprocess.TimeoutExpired):
                 self._process.wait(GRACE_S)
         self._signal(signal.SIGKILL)
         self._process.wait()
+        self._over = True
 
     def _signal(self, number: int) -> None:
+        if self._over:  # its number may be another's by now
+            return
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self.pid, number)
 
@@ -131,6 +166,7 @@ class _Log:
     """A file that never grows beyond its cap, whatever is written."""
 
     def __init__(self, path: Path, cap_bytes: int) -> None:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._file = os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600), "wb", 0)
         self._left = cap_bytes
         self._lock = threading.Lock()
@@ -138,17 +174,16 @@ class _Log:
 
     def write(self, chunk: bytes) -> None:
         with self._lock:
-            if self._left <= 0:
-                self.truncated = True
+            if self.truncated or self._file.closed:
                 return
             part = chunk[: self._left]
             self._left -= len(part)
+            self.truncated = len(part) < len(chunk)
             with contextlib.suppress(OSError):  # a full disk costs the log, not the turn
                 self._file.write(part)
-            if self._left <= 0:
-                self.truncated = True
-                with contextlib.suppress(OSError):
+                if self.truncated:
                     self._file.write(b"\n[the rest was not kept]\n")
 
     def close(self) -> None:
-        self._file.close()
+        with self._lock:
+            self._file.close()

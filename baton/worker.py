@@ -1,4 +1,4 @@
-"""`mat worker`: one process that serves the roles of a session. It outlives supervisors, and they find it again.
+"""The worker: one process that serves the roles of a session. It outlives supervisors, and they find it again.
 
 Started by the driver in the user's environment, detached; it holds the session's `serve.lock` while it lives. New post
 is seen through watchfiles, and by a sweep every few seconds as well, since events get lost.
@@ -12,6 +12,7 @@ import os
 import signal
 import sys
 import threading
+from collections.abc import Callable
 from pathlib import Path
 from types import FrameType
 
@@ -22,57 +23,84 @@ from baton import lock, record
 from baton.mailbox import Mailbox
 from baton.record import Job
 from baton.seat import Seat
+from matcore.errors import OurMistake, Unavailable
 from matcore.places import SessionPlaces
 
 log = logging.getLogger("mat.worker")
 STEP_MS = 10
+SWEEP_MS = 2000
 _ENDS_WITHIN_S = 10.0
 
 
 def serve(root: Path) -> int:
-    """Serve until SIGTERM. Returns the exit code: 0, or 3 when somebody else serves this session."""
+    """Serve until SIGTERM, or until another worker could serve this session as well.
+
+    Returns the exit code: 0; 3 when somebody else serves it; 70 when a role could not be served any more. Raises
+    `Unavailable` where there is nothing to serve.
+    """
     places = SessionPlaces(root)
-    job = msgspec.json.decode(record.job_path(places).read_bytes(), type=Job)
+    try:
+        job = msgspec.json.decode(record.job_path(places).read_bytes(), type=Job)
+    except (OSError, msgspec.MsgspecError) as error:
+        raise Unavailable(f"{record.job_path(places)} can't be read: {error}; `mat up` writes it anew") from error
     held = lock.take(record.lock_path(places))
     if held is None:
         log.info("%s is served already", job.session)
-        return 3
-    record.turns_path(places).mkdir(mode=0o700, exist_ok=True)
-    for role in job.roles:
-        Mailbox(places, role).make()
-    stop = threading.Event()
+        return Unavailable.exit_code
+    stop, fault = threading.Event(), threading.Event()
 
     def on_signal(_number: int, _frame: FrameType | None) -> None:
         stop.set()
 
+    def on_fault() -> None:
+        fault.set()
+        stop.set()
+
     signal.signal(signal.SIGTERM, on_signal)
     signal.signal(signal.SIGINT, on_signal)
-    seats = {role: Seat(places, job, role) for role in job.roles}
-    for seat in seats.values():
+    try:
+        _serve(places, job, held, stop, on_fault)
+    finally:
+        os.close(held)
+    return OurMistake.exit_code if fault.is_set() else 0
+
+
+def _serve(places: SessionPlaces, job: Job, held: int, stop: threading.Event, on_fault: Callable[[], None]) -> None:
+    record.turns_path(places).mkdir(mode=0o700, exist_ok=True)
+    for role in job.roles:
+        Mailbox(places, role).make()
+    seats = [Seat(places, job, role, on_fault) for role in job.roles]
+    for seat in seats:
         seat.start()
-    _watch(seats, stop)
-    for seat in seats.values():
+    while not stop.is_set() and lock.is_the_one(held, record.lock_path(places)):
+        _watch(places, seats, stop, held)
+    for seat in seats:
         seat.close()
-    for seat in seats.values():
+    for seat in seats:
         seat.join(_ENDS_WITHIN_S)
-    os.close(held)
-    return 0
 
 
-def _watch(seats: dict[str, Seat], stop: threading.Event) -> None:
-    """Wake each role whose mailbox has changed. A watcher that fails leaves the sweep, which needs none."""
-    folders = [seat.mailbox.inbox / "pending" for seat in seats.values()]
-    folders += [seat.mailbox.root for seat in seats.values()]
-    while not stop.is_set():
-        with contextlib.suppress(OSError, RuntimeError):
-            for changes in watchfiles.watch(
-                *folders, step=STEP_MS, debounce=STEP_MS, stop_event=stop, recursive=False, rust_timeout=2000,
-                yield_on_timeout=True, watch_filter=None,
-            ):  # fmt: skip
-                paths = {path for _, path in changes}
-                for seat in seats.values():
-                    if any(Path(path).is_relative_to(seat.mailbox.root) for path in paths) or not paths:
-                        seat.wake()
+def _watch(places: SessionPlaces, seats: list[Seat], stop: threading.Event, held: int) -> None:
+    """Wake each role whose mailbox has changed. A watch that fails leaves the seats' own sweep, which needs none."""
+    roots = {str(seat.mailbox.root): seat for seat in seats}
+    folders = {str(seat.mailbox.inbox / "pending"): seat for seat in seats} | roots
+    try:
+        for changes in watchfiles.watch(
+            *folders, step=STEP_MS, debounce=STEP_MS, stop_event=stop, recursive=False, rust_timeout=SWEEP_MS,
+            yield_on_timeout=True, watch_filter=None, raise_interrupt=False,
+        ):  # fmt: skip
+            told = {
+                folders[place] for _, path in changes for place in (path, str(Path(path).parent)) if place in folders
+            }
+            for seat in told if changes else seats:
+                seat.wake()
+            if not changes and not lock.is_the_one(held, record.lock_path(places)):
+                return
+    except (OSError, RuntimeError) as error:
+        log.warning("the mailboxes can't be watched: %s", error)
+        for seat in seats:
+            with contextlib.suppress(OSError):
+                seat.mailbox.make()
         stop.wait(1.0)
 
 
@@ -81,7 +109,11 @@ def main(argv: list[str] | None = None) -> int:
     words = sys.argv[1:] if argv is None else argv
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(name)s %(levelname)s %(message)s")
     logging.getLogger("watchfiles").setLevel(logging.WARNING)
-    return serve(Path(words[0]))
+    try:
+        return serve(Path(words[0]))
+    except Unavailable as error:
+        log.error("%s", error)  # noqa: TRY400 - a sentence for people
+        return error.exit_code
 
 
 if __name__ == "__main__":

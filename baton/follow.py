@@ -1,0 +1,78 @@
+"""Follows the logs of the turns, for a person: each as a whole, in the order in which they began, as they grow.
+
+`python -m baton.follow TURNS ROLE…`. Control characters of what agents print are left out: this is somebody's terminal.
+"""
+
+from __future__ import annotations
+
+import codecs
+import contextlib
+import re
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+LOOK_S = 0.2
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_NAME = re.compile(r"(?P<role>.+)-(?P<turn>\d{6})\.log")
+
+
+class Follower:
+    """`read` returns what is new since the last call. It begins with each role's newest turn."""
+
+    def __init__(self, turns: Path, roles: Sequence[str]) -> None:
+        self._turns, self._roles = turns, roles
+        self._at: dict[str, tuple[int, int]] = {}
+        self._shown: Path | None = None
+        self._decoders: dict[Path, codecs.IncrementalDecoder] = {}
+
+    def read(self) -> str:
+        return "".join(self._news())
+
+    def _news(self) -> Iterator[str]:
+        for path, turn, role in self._logs():
+            begun, offset = self._at.get(role, (turn, 0))
+            if turn < begun:
+                continue
+            offset = offset if turn == begun else 0
+            with contextlib.suppress(OSError), path.open("rb") as file:
+                file.seek(offset)
+                data = file.read()
+                self._at[role] = (turn, offset + len(data))
+                if data:
+                    yield self._as_text(path, data)
+
+    def _as_text(self, path: Path, data: bytes) -> str:
+        decoder = self._decoders.setdefault(path, codecs.getincrementaldecoder("utf-8")("replace"))
+        text = _CONTROL.sub("", decoder.decode(data))
+        again = "" if self._shown in (None, path) else f"\n--- {path.stem}\n" if not text.startswith("--- ") else "\n"
+        self._shown = path
+        return again + text
+
+    def _logs(self) -> list[tuple[Path, int, str]]:
+        """Those that are wanted and not over and done with, oldest turn of each role first."""
+        found = []
+        for path in self._turns.glob("*.log"):
+            match = _NAME.fullmatch(path.name)
+            if match and match["role"] in self._roles:
+                found.append((path, int(match["turn"]), match["role"]))
+        newest = {role: turn for _, turn, role in sorted(found, key=lambda each: each[1])}
+        first = {role: self._at[role][0] if role in self._at else turn for role, turn in newest.items()}
+        return sorted((each for each in found if each[1] >= first[each[2]]), key=lambda each: (each[1], each[2]))
+
+
+def main(argv: Sequence[str]) -> int:
+    turns, *roles = argv
+    follower = Follower(Path(turns), roles)
+    try:
+        while True:
+            sys.stdout.write(follower.read())
+            sys.stdout.flush()
+            time.sleep(LOOK_S)
+    except (KeyboardInterrupt, BrokenPipeError):
+        return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

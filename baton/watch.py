@@ -1,0 +1,172 @@
+"""What is seen of one session from outside of its worker: by the worker's lock and by what it writes down.
+
+Each end of a turn is told once, then what the role does now. A worker that has died is started again, at most twice
+within ten minutes; then its roles are gone, which the engine tells as a crash loop.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import subprocess
+import threading
+import time
+from collections import deque
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from baton import process, record
+from baton.record import BUSY, IDLE, Last, State
+from baton.runtimes import CONTEXT_FULL, RATE_LIMIT
+from matcore.engine.driver import SessionSpec, Sighting
+from matcore.places import SessionPlaces
+
+log = logging.getLogger("mat.baton")
+TOO_MANY, WITHIN_S = 3, 600.0
+RATE_LIMITED = "rate-limited"
+BY_RECORD, BY_LOCK = "turn record", "the worker's lock"
+
+
+@dataclass(slots=True)
+class _Role:
+    """What was reported of a role last. `turn`: the last one whose end was told."""
+
+    told: str | None = None
+    turn: int = 0
+    exhausted: int = 0
+    limited: bool = False
+    stamp: tuple[int, int] | None = None
+
+
+@dataclass(slots=True)
+class Watch:
+    """One session. `look` and the other methods may be called from any thread."""
+
+    spec: SessionSpec
+    places: SessionPlaces
+    gone: str | None = None
+    _roles: dict[str, _Role] = field(default_factory=dict)
+    _deaths: deque[float] = field(default_factory=deque)
+    _starting: subprocess.Popen[bytes] | None = None
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    @classmethod
+    def of(cls, spec: SessionSpec) -> Watch:
+        """From now on. The end of the last turn is told again, for it may have come while nobody watched: what it
+        ended before it does not end twice, since it says when that turn began."""
+        watch = cls(spec, SessionPlaces.of(spec.workdir, spec.session))
+        for role in spec.roles:
+            state = record.read_state(watch.places, role.name)
+            known = _Role(turn=_turns(state) - 1, exhausted=state.exhausted)
+            if state.last is not None and state.last.error_class == CONTEXT_FULL and state.turn == state.last.turn:
+                known.exhausted -= 1
+            watch._roles[role.name] = known
+        return watch
+
+    @property
+    def roles(self) -> list[str]:
+        return list(self._roles)
+
+    def look(self) -> list[Sighting]:
+        """What is new: one lock, and one `stat` for each role."""
+        with self._lock:
+            if process.is_alive(self.places):
+                self.gone, self._starting = None, None
+                return [sighting for role in self._roles for sighting in self._look_at(role)]
+            if self.gone is None:
+                self._revive()
+            if self.gone is None:
+                return []
+            reason = {"reason": self.gone, "times": len(self._deaths)}
+            return [each for role in self._roles for each in self._say(role, "gone", BY_LOCK, **reason)]
+
+    def anew(self, role: str) -> None:
+        """The role was restarted: nothing that was told of it holds."""
+        with self._lock:
+            self.gone = None
+            self._deaths.clear()
+            self._roles[role] = _Role(turn=_turns(record.read_state(self.places, role)))
+
+    # inside
+
+    def _look_at(self, role: str) -> list[Sighting]:
+        seen = self._roles[role]
+        stamp = _stamp(record.state_path(self.places, role))
+        if stamp == seen.stamp and seen.told is not None and seen.told != "gone" and stamp is not None:
+            return []
+        seen.stamp = stamp
+        state = record.read_state(self.places, role)
+        found = self._ended(role, state)
+        if found:
+            seen.told = None
+        return found + self._say(role, BUSY if state.status == BUSY else IDLE, BY_RECORD)
+
+    def _ended(self, role: str, state: State) -> list[Sighting]:
+        """The end of a turn that was not told yet, with all that it says."""
+        seen, last = self._roles[role], state.last
+        if last is None or last.turn == seen.turn:
+            return []
+        seen.turn = last.turn
+        ended = {"outcome": last.outcome, "detail": last.error, "started": last.started_s, "class": last.error_class}
+        found = [self._sighting("turn.ended", role, **ended), *self._limits(role, last)]
+        if state.exhausted > seen.exhausted:
+            seen.exhausted = state.exhausted
+            # First what the full context means for what was asked of it: the turn's error would end that as failed.
+            fresh = [self._sighting("role.idle", role), self._sighting("context.fresh", role)]
+            return [self._sighting("context.exhausted", role), *found, *fresh]
+        return found
+
+    def _limits(self, role: str, last: Last) -> list[Sighting]:
+        """A rate limit holds the role until the time that the program named; one that names none is only an error."""
+        seen = self._roles[role]
+        if last.error_class == RATE_LIMIT and last.until_s is not None and last.until_s > time.time():
+            seen.limited = True
+            until = last.until_s - time.time() + record.boot_s()
+            return [self._sighting("gate.raised", role, gate=RATE_LIMITED, until=until)]
+        if seen.limited and last.outcome == "ok":
+            seen.limited = False
+            return [self._sighting("gate.cleared", role, gate=RATE_LIMITED)]
+        return []
+
+    def _say(self, role: str, status: str, evidence: str, **more: object) -> list[Sighting]:
+        seen = self._roles[role]
+        if seen.told == status:
+            return []
+        seen.told = status
+        return [Sighting(self.spec.session, f"role.{status}", {"role": role, **more}, evidence)]
+
+    def _sighting(self, name: str, role: str, **fields: object) -> Sighting:
+        return Sighting(self.spec.session, name, {"role": role, **fields}, BY_RECORD)
+
+    def _revive(self) -> None:
+        """Start a worker that has died again, unless it keeps dying, or it would lack what its roles were promised."""
+        if self._starting is not None and self._starting.poll() is None:
+            return
+        missing = sorted({name for role in self.spec.roles for name in role.env if name not in os.environ})
+        now_s = time.monotonic()
+        self._deaths.append(now_s)
+        while now_s - self._deaths[0] > WITHIN_S:
+            self._deaths.popleft()
+        if len(self._deaths) >= TOO_MANY:
+            self.gone = "crash-loop"
+        elif missing:
+            self.gone = f"its worker has died, and {', '.join(missing)} is not in the supervisor's environment: mat up"
+        else:
+            try:
+                self._starting = process.begin(self.places)
+            except OSError as error:
+                log.error("%s: no worker could be started: %s", self.spec.session, error)  # noqa: TRY400
+        if self.gone is not None:
+            log.error("%s: its worker is not started again: %s", self.spec.session, self.gone)
+
+
+def _turns(state: State) -> int:
+    return state.last.turn if state.last else 0
+
+
+def _stamp(path: Path) -> tuple[int, int] | None:
+    try:
+        about = path.stat()
+    except OSError:
+        return None
+    return about.st_ino, about.st_mtime_ns
