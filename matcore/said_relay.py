@@ -74,9 +74,17 @@ def _ask(seat: Seat, read: handoff.Handoff, text: str) -> str:
 
 
 def human_relay(
-    root: str, state_spool: str, session: str, role: str, text: str, answers: str | None = None
+    root: str,
+    state_spool: str,
+    session: str,
+    role: str,
+    text: str,
+    answers: str | None = None,
+    *,
+    again: bool = True,
 ) -> tuple[str, int]:
-    """As `matcore.said.human_relay`. An answer (to the question `answers`) may be of any length."""
+    """As `matcore.said.human_relay`. An answer (to the question `answers`) may be of any length. Without `again` the
+    same text is sent once, as for a role's handoff."""
     seat = Seat(session, "human", root, read_about(root, session))
     if role not in seat.roles:
         raise Refused(f"{session} has no role {role!r}: {', '.join(seat.roles)}; nothing sent")
