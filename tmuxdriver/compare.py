@@ -9,6 +9,7 @@ from tmuxdriver.composer import INVISIBLE
 from tmuxdriver.profile import pattern
 
 _SPINNER = re.compile("[\u2800-\u28ff✢✳✶✻✽✺·•◦●○◐◓◑◒◴◷◶◵■⬝▪▫█▓▒░]")
+_ENOUGH = 80
 _COUNTER = re.compile(r"\d+(?:[.:,]\d+)*")
 
 
@@ -26,11 +27,14 @@ def squeeze(text: str) -> str:
 def holds(typed: str, text: str, pasted: str | None) -> bool:
     """Whether a composer that was empty before provably holds `text`, whole and alone, now.
 
-    As it was typed, or as one collapsed paste, or (in a composer that scrolls) as a long piece of it.
+    As it was typed, or as one collapsed paste, or (in a composer that scrolls) as a long piece of it. In a small pane
+    there is no room for a long one: its end, where the cursor stands, is enough.
     """
     shown, wanted = squeeze(typed), squeeze(text)
     if shown == wanted:
         return bool(wanted)
     if pasted is not None and pattern(pasted).fullmatch(typed.strip()):
         return True
-    return len(shown) >= max(200, len(wanted) // 2) and shown in wanted
+    return (len(shown) >= max(200, len(wanted) // 2) and shown in wanted) or (
+        len(shown) >= _ENOUGH and wanted.endswith(shown)
+    )

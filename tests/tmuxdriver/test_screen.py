@@ -151,3 +151,12 @@ def test_a_composer_holds_a_text_only_whole_and_alone() -> None:
     assert not holds(text + "x", text, pasted)
     assert not holds("[Pasted text #3 +2 lines] and more", text, pasted)
     assert not holds(text[:30], text, pasted)
+
+
+def test_a_small_composer_shows_the_end_of_a_text() -> None:
+    """There it is proof, for that is where a person's words would be; any other piece of that size is not."""
+    text = "[relay r-1 from dev]\nRead " + "handoffs/" * 20 + "1.md\nand answer with `send-relay dev FILE`."
+    assert holds(text[-120:], text, None)
+    assert not holds(text[-120:] + "x", text, None)
+    assert not holds(text[-60:], text, None)
+    assert not holds(text[20:140], text, None)
