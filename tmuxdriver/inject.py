@@ -28,6 +28,8 @@ from tmuxdriver.server import CommandFailed, NoServer, Tmux, TmuxError, Unreacha
 
 MOST_BYTES = 1024
 MOST_ENTERS = 3
+MOST_PASTES = 3
+"""So often the guard may hold the paste back for a moment, before the delivery is put off."""
 APPEARS_S = 2.0
 """How long a pasted text may take until the composer shows it."""
 MOST_S = 20.0
@@ -70,6 +72,8 @@ class Delivery:
     steps: list[str] = field(default_factory=list)
     entered_s: float | None = None
     submission: Submission | None = None
+    touched: str = ""
+    """When somebody last pressed a key at the session, as the look that we act upon saw it."""
 
     def run(self) -> Outcome:
         """The outcome, whatever happens on the way. Bounded by the timeouts of tmux and `MOST_S`."""
@@ -152,6 +156,7 @@ class Delivery:
             found = panes.capture(self.tmux, [self.identity.pane_id]).get(self.identity.pane_id)
             if found is not None and found[0].identity == self.identity and not found[0].dead:
                 screen = read(self.seat.profile, found[1])
+                self.touched = found[0].values["session_activity"]
                 if tell:
                     self._tell(screen, normalise(found[1].text))
                 return found[0], screen
@@ -164,10 +169,24 @@ class Delivery:
     # -- typing ----------------------------------------------------------------------------------------------------
 
     def _paste(self) -> Outcome | None:
-        """Paste in one guarded step. An outcome: the guard held it back and nothing was typed, or nobody knows."""
+        """Paste, once, in one guarded step. An outcome: it was held back and nothing was typed, or nobody knows."""
+        for _ in range(MOST_PASTES):
+            try:
+                if self._paste_now():
+                    self.steps.append("pasted")
+                    return None
+            except Unreachable as err:
+                return self._ended(Verdict.UNCONFIRMED, f"no answer to the paste: {err}")
+            self.steps.append("the guard held the paste back")
+            held_back = self._preflight()
+            if held_back is not None:
+                return held_back
+        return self._refused("not-ready", "the pane changed meanwhile")
+
+    def _paste_now(self) -> bool:
         name = f"mat-{secrets.token_hex(6)}"
         try:
-            done = self._guarded(
+            return self._guarded(
                 f"paste-buffer -p -r -d -b {name} -t {self.identity.pane_id}",
                 f"delete-buffer -b {name}",
                 before=["load-buffer", "-b", name, "-"],
@@ -175,14 +194,7 @@ class Delivery:
             )
         except CommandFailed:
             self._forget_buffer(name)
-            done = False
-        except Unreachable as err:
-            return self._ended(Verdict.UNCONFIRMED, f"no answer to the paste: {err}")
-        if done:
-            self.steps.append("pasted")
-            return None
-        self.steps.append("the guard held the paste back")
-        return self._preflight() or self._refused("not-ready", "the pane changed meanwhile")
+            return False
 
     def _forget_buffer(self, name: str) -> None:
         try:
@@ -191,12 +203,16 @@ class Delivery:
             return
 
     def _guarded(self, act: str, otherwise: str = "", *, before: list[str] | None = None, stdin: str = "") -> bool:
-        """Do `act` in the server, only if the pane is alive, ours, in no mode, with input on and not synchronized."""
+        """Do `act` in the server, only if the pane is alive, ours, in no mode, with input on and not synchronized.
+
+        And only if nobody has pressed a key at the session since our look: tmux knows of the key that begins a draft
+        before any screen shows it. Its clock has whole seconds, so this is for the first key, not for each.
+        """
         names = ("pane_dead", "pane_in_mode", "pane_input_off", "pane_synchronized")
         flags = ".".join(f"#{{?{name},1,0}}" for name in names)
         identity = self.identity
-        wanted = f"{identity.server_pid}.{identity.server_start}.{identity.pane_pid}.0.0.0.0"
-        condition = f"#{{==:#{{pid}}.#{{start_time}}.#{{pane_pid}}.{flags},{wanted}}}"
+        wanted = f"{identity.server_pid}.{identity.server_start}.{identity.pane_pid}.{self.touched}.0.0.0.0"
+        condition = f"#{{==:#{{pid}}.#{{start_time}}.#{{pane_pid}}.#{{session_activity}}.{flags},{wanted}}}"
         branches = [f"{act} ; display-message -p {_DONE}", f"{otherwise} ; display-message -p {_HELD}".lstrip(" ;")]
         step = ["if-shell", "-F", "-t", identity.pane_id, condition, *branches]
         return _DONE in self.tmux.run(*([before] if before else []), step, stdin=stdin).split("\n")

@@ -18,8 +18,8 @@ _ROW = (
     "window_activity", "history_size", "cursor_x", "cursor_y", "cursor_flag", "session_id", "pane_dead_status",
 )  # fmt: skip
 _MORE = (
-    "alternate_on", "pane_width", "pane_height", "host", "@mat_session", "@mat_role", "@mat_agent_session",
-    "@mat_started_s",
+    "session_activity", "alternate_on", "pane_width", "pane_height", "host", "@mat_session", "@mat_role",
+    "@mat_agent_session", "@mat_started_s",
 )  # fmt: skip
 _TEXTS = ("pane_current_command", "pane_title")
 
