@@ -264,11 +264,26 @@ class Evidence:
 
     def gone(self, evidence: str) -> list[Sighting]:
         """An authoritative answer, twice, said that the agent is not there any more."""
-        found = [sighting for gate in list(self.gates) for sighting in self.gate(gate, False, evidence)]
-        if self.question is not None:
-            found += self._dialog_gone(evidence)
+        found = self._cleared(tuple(self.gates), evidence)
         self.in_turn, self.hook_says, self.screen, self.still = False, None, None, None
         return found + self._status("gone", evidence)
+
+    def left(self, evidence: str) -> list[Sighting]:
+        """The agent is not in its pane any more: what stood on its screen, or was told by its hooks, is over."""
+        found = self._cleared(("human-typing", "dialog"), evidence)
+        self.in_turn, self.hook_says = False, None
+        return found + self.lost(evidence)
+
+    def replaced(self, evidence: str) -> list[Sighting]:
+        """Another agent takes this one's seat: nothing that was held for it holds any longer."""
+        return [*self._cleared(tuple(self.gates), evidence), self._sighting("role.unknown", evidence, role=self.role)]
+
+    def _cleared(self, gates: tuple[str, ...], evidence: str) -> list[Sighting]:
+        found = [sighting for gate in gates for sighting in self.gate(gate, False, evidence)]
+        if self.question is not None:
+            found += self._dialog_gone(evidence)
+        self.dialog_s, self.asked_by_hook = None, False
+        return found
 
     def lost(self, evidence: str) -> list[Sighting]:
         """Nothing can be seen of the agent any more, which is not the same as gone."""

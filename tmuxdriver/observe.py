@@ -19,7 +19,7 @@ from tmuxdriver.attention import Attention
 from tmuxdriver.cells import Capture
 from tmuxdriver.compare import normalise
 from tmuxdriver.panes import Listing, Pane
-from tmuxdriver.process import runs_agent
+from tmuxdriver.process import find_agent, in_foreground
 from tmuxdriver.screen import Screen, read
 from tmuxdriver.seat import Seat, boot_s
 from tmuxdriver.server import NoServer, Tmux, TmuxError
@@ -101,10 +101,11 @@ class Watcher:
             seat.misses = 0
             found += self._flags(seat, pane, now_s)
             doubtful = _is_doubtful(seat, pane, now_s)
-        runs = not doubtful or runs_agent(seat.profile, int(pane.identity.pane_pid))
+        agent_pid = find_agent(seat.profile, int(pane.identity.pane_pid)) if doubtful else None
         with seat.lock:
             if doubtful:
-                found += _agent_found(seat, pane, now_s) if runs else _agent_missed(seat, pane, now_s)
+                seat.agent_pid = agent_pid
+                found += _agent_missed(seat, pane, now_s) if agent_pid is None else _agent_found(seat, pane, now_s)
             return not seat.is_typing and _needs_look(seat, pane, now_s)
 
     def _missed(self, seat: Seat, pane: Pane | None) -> list[Sighting]:
@@ -146,8 +147,13 @@ class Watcher:
 
 
 def _is_doubtful(seat: Seat, pane: Pane, now_s: float) -> bool:
-    """The process tree is dear: it is walked when the pane's command changed, and while something is amiss."""
+    """The process tree is dear: it is walked when the pane's command changed, and while something is amiss.
+
+    The command alone does not tell: a wrapper that is a shell has the name of the shell that it leaves behind.
+    """
     if pane.command != seat.process_key or seat.absent_s is not None:
+        return True
+    if seat.agent_pid is not None and not in_foreground(seat.agent_pid):
         return True
     return "no-agent" in seat.evidence.gates and now_s - seat.process_s >= PROCESS_LOOK_S
 
@@ -164,7 +170,7 @@ def _agent_missed(seat: Seat, pane: Pane, now_s: float) -> list[Sighting]:
     if now_s - seat.absent_s < ABSENT_S:
         return []
     seat.absent_s = None
-    return [*seat.evidence.gate("no-agent", True, "process"), *seat.evidence.lost("process")]
+    return [*seat.evidence.gate("no-agent", True, "process"), *seat.evidence.left("process")]
 
 
 def _read(seat: Seat, capture: Capture) -> tuple[Screen, str]:

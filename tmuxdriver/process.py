@@ -11,23 +11,29 @@ import psutil
 
 from tmuxdriver.profile import Profile
 
+_NOT_RUNNING = frozenset("TtZXx")
+"""Stopped, traced, zombie, dead: the letters of /proc/PID/stat."""
 _ENDING = re.compile(r"\.(?:exe|js|cjs|mjs|py)$")
 
 
-def runs_agent(profile: Profile, pane_pid: int) -> bool:
-    """Whether `pane_pid` or a process below it is the agent program, alive and not in the background.
+def find_agent(profile: Profile, pane_pid: int) -> int | None:
+    """Of `pane_pid` and the processes below it the agent program, alive and not in the background: its pid.
 
-    A process that can't be looked at counts as the agent: the answer "no" must be certain.
+    A process that can't be looked at counts as the agent: the answer None must be certain.
     """
     try:
         root = psutil.Process(pane_pid)
-        if _is_agent(profile, root):
-            return _in_foreground(root)
-        return any(_is_agent(profile, child) and _in_foreground(child) for child in root.children(recursive=True))
+        family = [root] if _is_agent(profile, root) else root.children(recursive=True)
+        return next((each.pid for each in family if _is_agent(profile, each) and in_foreground(each.pid)), None)
     except psutil.NoSuchProcess:
-        return False
+        return None
     except psutil.AccessDenied:
-        return True
+        return pane_pid
+
+
+def runs_agent(profile: Profile, pane_pid: int) -> bool:
+    """Whether `find_agent` finds one."""
+    return find_agent(profile, pane_pid) is not None
 
 
 def end_tree(pane_pid: int, grace_s: float = 3.0) -> None:
@@ -67,13 +73,22 @@ def _is_agent(profile: Profile, process: psutil.Process) -> bool:
     return any(_ENDING.sub("", name) in profile.process for name in names)
 
 
-def _in_foreground(process: psutil.Process) -> bool:
-    """Whether its process group has the terminal. Where the system does not say, it has."""
-    if process.status() in (psutil.STATUS_STOPPED, psutil.STATUS_ZOMBIE):
-        return False
+def in_foreground(pid: int) -> bool:
+    """Whether a process lives, is not stopped, and its group has the terminal. Where the system does not say, it has.
+
+    One small file is read, so that it may be asked of every agent in each tick.
+    """
     try:
-        fields = Path(f"/proc/{process.pid}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2]
+        fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
     except OSError:
-        return process.is_running()
-    group, foreground = int(fields.split()[2]), int(fields.split()[5])
-    return foreground <= 0 or group == foreground
+        return _lives_elsewhere(pid)
+    group, foreground = int(fields[2]), int(fields[5])
+    return fields[0] not in _NOT_RUNNING and (foreground <= 0 or group == foreground)
+
+
+def _lives_elsewhere(pid: int) -> bool:
+    """As `in_foreground`, on systems without /proc."""
+    try:
+        return psutil.Process(pid).status() not in (psutil.STATUS_STOPPED, psutil.STATUS_ZOMBIE)
+    except psutil.NoSuchProcess:
+        return False

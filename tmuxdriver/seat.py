@@ -46,6 +46,8 @@ class Seat:
     process_key: str | None = None
     process_s: float = 0.0
     absent_s: float | None = None
+    agent_pid: int | None = None
+    """The process that was last found to be the agent."""
 
     @classmethod
     def of(cls, spec: SessionSpec, role: RoleSpec, profile: Profile, seat: Mapping[str, object] | None) -> Seat:

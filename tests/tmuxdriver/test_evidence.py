@@ -254,3 +254,21 @@ def test_gone_clears_what_held_the_role(seat: Evidence) -> None:
     seat.looked(3, PERMISSION, "d")
     assert said(seat.gone("pane is dead")) == ["gate.cleared dialog", "role.gone"]
     assert seat.gone("pane is dead") == []
+
+
+def test_an_agent_that_left_its_pane_leaves_no_draft_and_no_hook_behind(seat: Evidence) -> None:
+    """Its draft or dialog is no gate any more; and who starts it by hand, without hooks, is read from the screen."""
+    seat.heard("turn-ended", 1.0, {})
+    seat.looked(2, screen("idle", "draft"), "d")
+    assert said(seat.left("process")) == ["gate.cleared human-typing", "role.unknown"]
+    seat.looked(10, BUSY, "b")
+    seat.looked(11, IDLE, "i")
+    assert [s.partition(" ")[0] for s in said(seat.looked(13, IDLE, "i"))] == ["turn.ended", "role.idle"]
+
+
+def test_an_agent_that_is_replaced_takes_its_gates_and_its_question_with_it(seat: Evidence) -> None:
+    """Nobody else could ever clear them."""
+    seat.gate("input-off", True, "tmux")
+    seat.looked(1, PERMISSION, "d")
+    seat.looked(40, PERMISSION, "d")
+    assert said(seat.replaced("anew")) == ["gate.cleared input-off", "question.answered", "role.unknown"]
