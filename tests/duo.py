@@ -87,10 +87,18 @@ class Duo:
 
     def pane(self, role: str) -> str:
         """The pane id of a role's seat."""
-        return self.tmux("list-panes", "-t", f"={self.session}:={role}", "-F", "#{pane_id}").strip()
+        ours = f"#{{&&:#{{==:#{{@mat_session}},{self.session}}},#{{==:#{{@mat_role}},{role}}}}}"
+        return self.tmux("list-panes", "-a", "-f", ours, "-F", "#{pane_id}").strip()
 
     def screen(self, role: str) -> str:
         return self.tmux("capture-pane", "-p", "-t", self.pane(role))
+
+    def seen(self, role: str) -> str:
+        """As `screen`, and why not where there is none."""
+        try:
+            return self.screen(role)
+        except AssertionError as e:
+            return str(e)
 
     def keys(self, role: str, *keys: str) -> None:
         """A person types into a role's pane."""
@@ -121,7 +129,7 @@ class Duo:
         """The journal and the screens, for a failing test."""
         with suppress(Exception):
             lines = [f"{e.at:.2f} {e.kind} {e.name} {json.dumps(e.data)[:300]}" for e in self.entries()]
-            screens = [f"--- {role}\n{self.screen(role)}" for role in self.config["roles"]]
+            screens = [f"--- {role}\n{self.seen(role)}" for role in self.config["roles"]]
             log = self.state.log.read_text() if self.state.log.exists() else ""
             return "\n".join([*lines, *screens, "--- log", log[-3000:]])
         return "(no story)"
@@ -140,6 +148,7 @@ class Duo:
 
     def supervisor_pid(self) -> int:
         beat = wait_for(lambda: heartbeat.read(self.state), 10, "a heartbeat")
+        assert beat is not None
         return beat.pid
 
     # the end
@@ -163,7 +172,7 @@ class Duo:
         for process in psutil.process_iter():
             with suppress(psutil.NoSuchProcess, psutil.AccessDenied):
                 command = process.cmdline()
-                if "matcore.engine.guard" in command or "supervise" in command:
-                    if process.environ().get("XDG_STATE_HOME") == self.env["XDG_STATE_HOME"]:
-                        found.append(process)
+                ours = "matcore.engine.guard" in command or "supervise" in command
+                if ours and process.environ().get("XDG_STATE_HOME") == self.env["XDG_STATE_HOME"]:
+                    found.append(process)
         return found
