@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import difflib
 import fcntl
+import shutil
 import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -55,6 +56,8 @@ class TmuxDriver:
 
     def launch(self, spec: SessionSpec, *, resume: Mapping[str, str]) -> Mapping[str, Mapping[str, object]]:
         """Start what is missing of a session. Two at once are one after the other, so nothing starts twice."""
+        if shutil.which(self._tmux.binary) is None:
+            raise Unavailable(f"tmux is not on PATH; nothing was started. Install it: {_installing()}")
         places = SessionPlaces.of(spec.workdir, spec.session)
         places.root.mkdir(mode=0o700, parents=True, exist_ok=True)
         with (places.root / "tmux.lock").open("w") as lock:
@@ -104,7 +107,6 @@ class TmuxDriver:
             for key, seat in made.items():
                 known = self._seats.get(key)
                 if known is None or known.identity != seat.identity:
-                    seat.pending += known.evidence.replaced("started anew") if known is not None else []
                     self._seats[key] = seat
 
     def forget(self, session: str) -> None:
@@ -123,8 +125,7 @@ class TmuxDriver:
                 raise Unavailable(f"tmux could not start {session}/{role} anew: {err}") from err
         data = _seat_data(identity, what.agent_session, what.started_s, started=True)
         fresh = Seat.of(seat.spec, seat.role, seat.profile, data)
-        with seat.lock:
-            fresh.pending += seat.evidence.replaced("started anew")
+        fresh.pending.append(Sighting(session, "role.unknown", {"role": role}, "started anew"))
         with self._lock:
             self._seats[session, role] = fresh
         return data
@@ -218,6 +219,21 @@ class TmuxDriver:
         if key not in self._profiles:
             self._profiles[key] = load(backend, folders=folders)
         return self._profiles[key]
+
+
+def _installing() -> str:
+    """The command that installs tmux here; package managers are where the system has them, whatever PATH says."""
+    managers = {
+        "apt-get": "sudo apt-get install -y tmux",
+        "dnf": "sudo dnf install -y tmux",
+        "pacman": "sudo pacman -S tmux",
+        "apk": "sudo apk add tmux",
+        "brew": "brew install tmux",
+    }
+    where = "/usr/bin:/bin:/sbin:/usr/sbin:/usr/local/bin:/opt/homebrew/bin"
+    return next(
+        (words for name, words in managers.items() if shutil.which(name, path=where)), "with your package manager"
+    )
 
 
 def _seat_data(identity: Identity, agent_session: str | None, started_s: float, *, started: bool) -> dict[str, object]:
