@@ -6,7 +6,7 @@ import time
 
 import click
 
-from matcore.cli.common import journal_of, live_book, places, say, session_argument
+from matcore.cli.common import echo_json, journal_of, json_option, live_book, places, say, session_argument
 from matcore.errors import Refused, Unavailable
 from matcore.places import StatePlaces
 
@@ -16,7 +16,8 @@ ENDS_WITHIN_S = 20.0
 @click.command()
 @session_argument()
 @click.option("--now", is_flag=True, help="Also while a turn runs.")
-def command(session: str, now: bool) -> None:
+@json_option
+def command(session: str, now: bool, as_json: bool) -> None:
     """End a session: its agents, its windows, its watch. Its journal and its handoffs stay.
 
     Refuses while a turn runs, unless --now."""
@@ -27,7 +28,10 @@ def command(session: str, now: bool) -> None:
     if busy and not now:
         raise Refused(f"{', '.join(busy)} is in the middle of a turn; wait, or: mat down {session} --now")
     down(state, session)
-    click.echo(f"{session} has ended; its journal: mat log {session}")
+    if as_json:
+        echo_json({"session": session, "ended": True})
+    else:
+        click.echo(f"{session} has ended; its journal stays: mat log {session}")
 
 
 def down(state: StatePlaces, session: str) -> None:

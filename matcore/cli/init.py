@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from matcore.cli.common import echo_json, json_option
 from matcore.errors import Refused
 
 PROGRAMS = ("claude", "codex", "pi", "opencode")
@@ -47,17 +48,28 @@ notify: []
 
 @click.command()
 @click.option("--force", is_flag=True, help="Write over a duo.yaml that is there.")
-def command(force: bool) -> None:
+@json_option
+def command(force: bool, as_json: bool) -> None:
     """Write a commented duo.yaml here, for the agent programs that are found on PATH."""
     path = Path("duo.yaml")
     if path.exists() and not force:
         raise Refused("duo.yaml is there already; edit it, or: mat init --force")
     found = [name for name in PROGRAMS if shutil.which(name)]
-    dev = found[0] if found else "claude"
+    dev = found[0] if found else PROGRAMS[0]
     review = next((name for name in found if name != dev), dev)
-    path.write_text(_TEMPLATE.format(dev=dev, review=review), encoding="utf-8")
+    try:
+        path.write_text(_TEMPLATE.format(dev=dev, review=review), encoding="utf-8")
+    except OSError as error:
+        raise Refused(f"{path.absolute()} can't be written: {error.strerror}") from error
+    if as_json:
+        echo_json({"file": str(path.absolute()), "dev": dev, "review": review, "found": found})
+    else:
+        _say(dev, review, found)
+
+
+def _say(dev: str, review: str, found: list[str]) -> None:
     if found:
-        click.echo(f"wrote duo.yaml for {dev} and {review}; next: edit it, then mat up")
+        click.echo(f"wrote duo.yaml for {dev} and {review}; next: edit it, then mat up --dry-run, then mat up")
     else:
         click.echo(f"wrote duo.yaml; none of {', '.join(PROGRAMS)} is on PATH, so install one first")
     for name in dict.fromkeys((dev, review)):

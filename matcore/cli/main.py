@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import click
 from click.shell_completion import CompletionItem
 
-from matcore.errors import BadConfig, MatError, OurMistake
+from matcore.errors import BadConfig, MatError, OurMistake, Unavailable
 from matcore.show.text import plain
 
 if TYPE_CHECKING:
@@ -35,10 +35,12 @@ SECTIONS: dict[str, dict[str, str]] = {
         "why": "In sentences: who owes what, and what happens next.",
         "log": "The journal, one line an entry; -f follows.",
         "episodes": "One row for each run of the ladder.",
+        "recap": "The morning page: cycles, stalls, what you were told, what waits.",
         "metrics": "OpenMetrics text, for a textfile collector.",
     },
     "Act": {
         "send": "A message from you to a role.",
+        "answer": "Answer the open question.",
         "pause": "Hold the ladder.",
         "resume": "Free the ladder.",
         "restart": "Restart one role's agent, resuming its session.",
@@ -175,11 +177,11 @@ def _run(argv: list[str] | None) -> int:
         e.show()
         return BadConfig.exit_code
     except MatError as e:
-        # Not escaped as a whole: a fault of several lines is several lines; what is foreign in it was quoted plainly.
-        click.echo("\n".join(plain(line) for line in f"mat: {e}".splitlines()), err=True)
-        return e.exit_code
+        return _failed(e)
     except BrokenPipeError:
         raise
+    except PermissionError as e:
+        return _failed(Unavailable(f"{e.filename}: {e.strerror}; see: mat doctor"))
     except Exception as e:  # noqa: BLE001 - whatever escapes from a command is our own mistake, and says so
         import traceback
 
@@ -187,6 +189,12 @@ def _run(argv: list[str] | None) -> int:
         click.echo(f"mat: {OurMistake(plain(f'{type(e).__name__}: {e}'))}", err=True)
         return OurMistake.exit_code
     return code if isinstance(code, int) else 0
+
+
+def _failed(error: MatError) -> int:
+    """Several faults are several lines, each harmless."""
+    click.echo("\n".join(plain(line) for line in f"mat: {error}".splitlines()), err=True)
+    return error.exit_code
 
 
 def _reader_left() -> int:

@@ -6,7 +6,7 @@ import time
 
 import click
 
-from matcore.cli.common import live_book, places, role_argument, role_of, say, session_argument
+from matcore.cli.common import echo_json, json_option, live_book, places, role_argument, role_of, say, session_argument
 from matcore.errors import Refused, Unavailable
 from matcore.show.text import plain
 
@@ -16,7 +16,8 @@ WITHIN_S = 30.0
 @click.command()
 @session_argument()
 @role_argument()
-def command(session: str, role: str) -> None:
+@json_option
+def command(session: str, role: str, as_json: bool) -> None:
     """End what runs in a role's seat and start its agent anew, resuming its agent session where the program can."""
     from matcore.engine import guard
 
@@ -33,7 +34,14 @@ def command(session: str, role: str) -> None:
             if entry.data.get("role") == role:
                 if entry.name == "engine.restart_failed":
                     raise Refused(plain(f"{role} could not be started: {entry.data.get('reason')}; see: mat doctor"))
-                click.echo(f"{role} was started anew")
+                _say(session, role, as_json)
                 return
         time.sleep(0.05)
     raise Unavailable(f"{role} was not started within {WITHIN_S:g} s; see {state.log}")
+
+
+def _say(session: str, role: str, as_json: bool) -> None:
+    if as_json:
+        echo_json({"session": session, "role": role, "restarted": True})
+    else:
+        click.echo(f"{role} was started anew")

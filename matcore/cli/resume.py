@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import click
 
-from matcore.cli.common import echo_said, live_book, places, say, session_argument
+from matcore.cli.common import echo_json, echo_said, json_option, live_book, places, say, session_argument
 
 
 @click.command()
 @session_argument()
-def command(session: str) -> None:
+@json_option
+def command(session: str, as_json: bool) -> None:
     """Free the ladder that `mat pause` holds. An open episode starts at its first rung again."""
     state = places()
     live_book(state, session).close()
     taken = say(state, {"session": session, "fact": "human.resumed"})
-    echo_said(taken, f"{session} goes on")
+    if as_json:
+        echo_json({"session": session, "paused": False, "taken_up": taken})
+    else:
+        echo_said(taken, f"{session} goes on")

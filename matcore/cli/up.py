@@ -5,13 +5,19 @@ from __future__ import annotations
 import os
 import shutil
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from matcore.cli.attach import attach
 from matcore.cli.common import backends, echo_json, json_option, places
-from matcore.engine.config import SessionConfig, load, to_json
-from matcore.engine.launch import Launched, up
+from matcore.errors import BadConfig, MatError, Refused
+from matcore.show.text import plain
+
+if TYPE_CHECKING:
+    from matcore.engine.config import SessionConfig
+    from matcore.engine.launch import Launched
+
+_WITHOUT_TERMINAL = (160, 48)
 
 
 @click.command()
@@ -24,51 +30,101 @@ def command(file: Path, goal: str | None, then_attach: bool, dry_run: bool, as_j
     """Launch the session of FILE (duo.yaml by default) and watch it.
 
     Running it again re-attaches: nothing starts twice. After a reboot it resumes the agents' sessions."""
-    config = load(file, backends=backends(file.absolute().parent))
+    from matcore.engine.config import load
+    from matcore.engine.launch import up
+
+    if not file.exists():
+        raise BadConfig([f"{file} is not there; mat init writes one, or name another: mat up FILE"])
+    folder = file.absolute().parent
+    config = load(file, backends=backends(folder))
+    _check_prompts(file, config, folder)
     if dry_run:
         _say_plan(config, as_json)
         return
-    size = shutil.get_terminal_size((160, 48))
-    launched = up(places(), config, file.resolve().parent, goal=goal, size=(size.columns, size.lines))
+    size = shutil.get_terminal_size(_WITHOUT_TERMINAL)
+    try:
+        launched = up(places(), config, file.resolve().parent, goal=goal, size=(size.columns, size.lines))
+    except OSError as error:
+        raise Refused(f"{plain(error.filename)}: {error.strerror}; {config.session} could not be launched") from error
     if as_json:
         echo_json({"session": launched.session, "started": list(launched.started), "new": launched.is_new})
     else:
-        _say(launched, config)
+        _say(launched)
+    _warn(config)
     if then_attach:
+        from matcore.cli.attach import attach
+
         attach(places(), launched.session, None)
 
 
-def _say_plan(config: SessionConfig, as_json: bool) -> None:
-    if as_json:
-        echo_json({"session": config.session, "config": to_json(config), "valid": True})
-        return
-    click.echo(f"{config.session}: valid; would start on {config.driver}:")
+def _check_prompts(file: Path, config: SessionConfig, folder: Path) -> None:
+    """Raises `BadConfig` with every prompt that can't be rendered, before anything is started."""
+    from matcore.words import prompts
+
+    names = ("role", "peer", "peers", "session", "goal", "send_relay")
+    faults = []
     for name, role in config.roles.items():
-        click.echo(f"  {name}: {role.backend}, prompt {role.prompt}")
+        try:
+            prompts.render(role.prompt, workdir=folder, variables=dict.fromkeys(names, "x"))
+        except BadConfig as error:
+            faults += [f"{file}: roles.{name}.prompt: {fault}" for fault in error.faults]
+    if faults:
+        raise BadConfig(faults)
+
+
+def _say_plan(config: SessionConfig, as_json: bool) -> None:
+    from matcore.engine.config import to_json
+
+    missing = _missing(config)
+    if as_json:
+        echo_json({"session": config.session, "valid": True, "missing": missing, "config": to_json(config)})
+    else:
+        click.echo(f"{config.session}: valid; would start on {config.driver}:")
+        for name, role in config.roles.items():
+            click.echo(f"  {name}: {plain(role.backend)}, prompt {plain(role.prompt)}")
+    for program in missing:
+        _loudly(f"WARNING: {program} is not on PATH; mat up would start nothing. Install it, or name another backend.")
     _warn(config)
 
 
-def _say(launched: Launched, config: SessionConfig) -> None:
+def _missing(config: SessionConfig) -> list[str]:
+    """The agent programs that a profile names and that are not on PATH."""
+    from tmuxdriver import profile
+
+    found = []
+    for backend in dict.fromkeys(role.backend for role in config.roles.values()):
+        try:
+            program = profile.load(backend).launch.argv[0]
+        except MatError:  # a profile in the project, which its driver reads
+            continue
+        if not program.startswith("{") and shutil.which(program) is None:
+            found.append(program)
+    return found
+
+
+def _say(launched: Launched) -> None:
     name = launched.session
     what = f"started {', '.join(launched.started)}" if launched.started else "was up already; nothing was started"
     click.echo(f"{name}: {what}")
     click.echo(f"  attach: mat attach {name}")
     click.echo(f"  status: mat status {name} --watch")
     click.echo(f"  stop:   mat down {name}")
-    _warn(config)
 
 
 def _warn(config: SessionConfig) -> None:
     if not config.notify:
-        click.secho(
-            "WARNING: no notification would reach a person: add `notify:` to the file, "
-            "for example `notify: [{command: [notify-send, mat]}]`, and try it with: mat notify --test",
-            fg="yellow", err=True,
-        )  # fmt: skip
+        _loudly(
+            "WARNING: no notification would reach a person: when the session stands still, nobody is told. "
+            "Add `notify:` to the file, for example `notify: [{command: [notify-send, mat]}]`, and try it: "
+            "mat notify --test"
+        )
     if config.recovery.progress_deadline == 0:
-        click.secho(
-            "WARNING: recovery.progress_deadline is 0: agents that keep moving without a handoff are never reported.",
-            fg="yellow", err=True,
-        )  # fmt: skip
+        _loudly(
+            "WARNING: recovery.progress_deadline is 0: agents that keep moving without a handoff are never reported."
+        )
     if os.environ.get("MAT_SESSION"):
-        click.secho(f"note: this shell belongs to session {os.environ['MAT_SESSION']}", err=True)
+        click.secho(f"note: this shell belongs to session {plain(os.environ['MAT_SESSION'])}", err=True)
+
+
+def _loudly(text: str) -> None:
+    click.secho(plain(text), fg="yellow", bold=True, err=True)
