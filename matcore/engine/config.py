@@ -90,6 +90,13 @@ class Tmux(msgspec.Struct, frozen=True, kw_only=True):
     socket: Annotated[str, text(checks.matching(checks.SOCKET, "socket's name or absolute path"))] = "mat"
 
 
+class Baton(msgspec.Struct, frozen=True, kw_only=True):
+    """`turn_timeout`: seconds a headless turn may take. `output`: bytes of what it prints that are kept in its log."""
+
+    turn_timeout: Annotated[float, number(checks.positive)] = 3600.0
+    output: Annotated[int, number(checks.size)] = 8 * 1024 * 1024
+
+
 class Cycle(msgspec.Struct, frozen=True, kw_only=True):
     """`max_rounds` None is no limit."""
 
@@ -109,6 +116,7 @@ class SessionConfig(msgspec.Struct, frozen=True, kw_only=True):
     recovery: Annotated[Recovery, struct(Recovery)] = Recovery()
     handoff: Annotated[Handoff, struct(Handoff)] = Handoff()
     tmux: Annotated[Tmux, struct(Tmux)] = Tmux()
+    baton: Annotated[Baton, struct(Baton)] = Baton()
     cycle: Annotated[Cycle, struct(Cycle)] = Cycle()
     notify: Annotated[tuple[str | NotifyCommand, ...], several(_channel, '["ntfy://my-topic"]')] = ()
     heartbeat: Annotated[str | None, text(checks.web_url)] = None
@@ -116,7 +124,7 @@ class SessionConfig(msgspec.Struct, frozen=True, kw_only=True):
 
 _ELSEWHERE = {
     key: f'did you mean "{section.__name__.lower()}.{key}"?'
-    for section in (Recovery, Handoff, Tmux, Cycle)
+    for section in (Recovery, Handoff, Tmux, Baton, Cycle)
     for key in section.__struct_fields__
 }
 _SESSION = struct(SessionConfig, _ELSEWHERE)
@@ -203,6 +211,7 @@ def from_json(data: object) -> SessionConfig:
 
 
 __all__ = [
+    "Baton",
     "Cycle",
     "DoubleWired",
     "Handoff",

@@ -30,6 +30,9 @@ SOCKET = re.compile(r"[A-Za-z0-9_][\w.-]*|/[\w./-]+")
 _DURATION = re.compile(
     r"(?:(?P<d>\d{1,6})d)?(?:(?P<h>\d{1,6})h)?(?:(?P<m>\d{1,6})m)?(?:(?P<s>\d{1,9}(?:\.\d{1,6})?)s)?"
 )
+_SIZE = re.compile(r"(?P<number>\d{1,9})\s*(?P<unit>B|[KMG]i?B)?", re.IGNORECASE)
+_UNIT_BYTES = {"b": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "kib": 2**10, "mib": 2**20, "gib": 2**30}
+LEAST_BYTES, MOST_BYTES = 4096, 2**40
 _UNIT_S = {"d": 86_400.0, "h": 3_600.0, "m": 60.0, "s": 1.0}
 
 
@@ -90,6 +93,17 @@ def positive(value: object) -> float:
     if (isinstance(value, int | float) and value <= 0) or seconds(value) <= 0:
         raise ValueError("must be more than 0 seconds")
     return seconds(value)
+
+
+def size(value: object) -> int:
+    """Bytes of `8MiB`, `500kB`, `65536`."""
+    match = _SIZE.fullmatch(str(value).strip()) if isinstance(value, str | int) and not isinstance(value, bool) else None
+    if match is None:
+        raise ValueError('must be a size such as "8MiB" or a number of bytes')
+    size = int(match["number"]) * _UNIT_BYTES[(match["unit"] or "B").lower()]
+    if not LEAST_BYTES <= size <= MOST_BYTES:
+        raise ValueError("must be between 4KiB and 1TiB")
+    return size
 
 
 def count(value: object) -> int:

@@ -33,6 +33,7 @@ goal: "TASK.md is done and reviewed"
 recovery: {window: 10m, gate_settle: 30s, progress_deadline: 6h}
 handoff: {require: [issue], max_blocks: 3, gates: [], commands: []}
 tmux: {socket: mat}
+baton: {turn_timeout: 1h, output: 8MiB}
 cycle: {max_rounds: 30}
 notify: ["ntfy://my-topic", {command: [notify-send, mat]}]
 heartbeat: https://example.org/ping/abc
@@ -96,6 +97,7 @@ class TestWhatIsRight:
         assert config.recovery.progress_deadline == 21_600.0
         assert (config.handoff.require, config.handoff.max_blocks) == (("issue",), 3)
         assert config.tmux.socket == "mat"
+        assert (config.baton.turn_timeout, config.baton.output) == (3600.0, 8 * 1024 * 1024)
         assert config.cycle.max_rounds == 30
         assert config.notify == ("ntfy://my-topic", NotifyCommand(command=("notify-send", "mat")))
         assert config.heartbeat == "https://example.org/ping/abc"
@@ -234,6 +236,11 @@ class TestWhatIsWrong:
             ("roles: {dev: {dir: ../nowhere}}", "1: roles.dev.dir: there is no directory"),
             ("roles: {dev: {prompt: ../x}}", '1: roles.dev.prompt: "../x" is no prompt'),
             ("session: agents", '1: session: "agents" is no name here, for mat uses it itself; choose another'),
+            ("baton: {output: 8 bananas}", '1: baton.output: must be a size such as "8MiB" or a number of bytes'),
+            ("baton: {output: 1KiB}", "1: baton.output: must be between 4KiB and 1TiB"),
+            ("baton: {output: true}", '1: baton.output: must be a size such as "8MiB" or a number of bytes'),
+            ("baton: {turn_timeout: 0}", "1: baton.turn_timeout: must be more than 0 seconds"),
+            ("output: 8MiB", '1: no key "output" here; did you mean "baton.output"?'),
             ("recovery: {window: 0}", "1: recovery.window: must be more than 0 seconds"),
             ("recovery: {window: -5}", "1: recovery.window: must be more than 0 seconds"),
             ("recovery: {window: 0m}", "1: recovery.window: must be more than 0 seconds"),
