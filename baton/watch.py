@@ -23,7 +23,7 @@ from matcore.places import SessionPlaces
 
 log = logging.getLogger("mat.baton")
 TOO_MANY, WITHIN_S = 3, 600.0
-RATE_LIMITED = "rate-limited"
+RATE_LIMITED, CRASH_LOOP = "rate-limited", "crash-loop"
 BY_RECORD, BY_LOCK = "turn record", "the worker's lock"
 
 
@@ -77,8 +77,7 @@ class Watch:
                 self._revive()
             if self.gone is None:
                 return []
-            reason = {"reason": self.gone, "times": len(self._deaths)}
-            return [each for role in self._roles for each in self._say(role, "gone", BY_LOCK, **reason)]
+            return self._gone(self.gone)
 
     def anew(self, role: str) -> None:
         """The role was restarted: nothing that was told of it holds."""
@@ -88,6 +87,12 @@ class Watch:
             self._roles[role] = _Role(turn=_turns(record.read_state(self.places, role)))
 
     # inside
+
+    def _gone(self, why: str) -> list[Sighting]:
+        """All roles are. A crash loop stands with the first alone, for it is one for all of them."""
+        told = [s for role in self._roles for s in self._say(role, "gone", BY_LOCK, reason="no worker")]
+        first = {"reason": why, "times": len(self._deaths), "minutes": int(WITHIN_S // 60)}
+        return [Sighting(s.session, s.name, {**s.fields, **first}, s.evidence) for s in told[:1]] + told[1:]
 
     def _look_at(self, role: str) -> list[Sighting]:
         seen = self._roles[role]
@@ -148,7 +153,7 @@ class Watch:
         while now_s - self._deaths[0] > WITHIN_S:
             self._deaths.popleft()
         if len(self._deaths) >= TOO_MANY:
-            self.gone = "crash-loop"
+            self.gone = CRASH_LOOP
         elif missing:
             self.gone = f"its worker has died, and {', '.join(missing)} is not in the supervisor's environment: mat up"
         else:
