@@ -107,6 +107,7 @@ class TmuxDriver:
             for key, seat in made.items():
                 known = self._seats.get(key)
                 if known is None or known.identity != seat.identity:
+                    seat.pending += known.evidence.replaced("started anew") if known is not None else []
                     self._seats[key] = seat
 
     def forget(self, session: str) -> None:
@@ -125,7 +126,8 @@ class TmuxDriver:
                 raise Unavailable(f"tmux could not start {session}/{role} anew: {err}") from err
         data = _seat_data(identity, what.agent_session, what.started_s, started=True)
         fresh = Seat.of(seat.spec, seat.role, seat.profile, data)
-        fresh.pending.append(Sighting(session, "role.unknown", {"role": role}, "started anew"))
+        with seat.lock:
+            fresh.pending += seat.evidence.replaced("started anew")
         with self._lock:
             self._seats[session, role] = fresh
         return data
