@@ -1,0 +1,264 @@
+"""The morning page: what each session did since then, what stood still, what you were told, and what waits for you.
+
+Read from the journals alone. A stall that was open at the beginning of that time counts with all of its length.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+from matcore.engine.book import Book
+from matcore.engine.journal import Entry, Journal
+from matcore.rules.facts import HUMAN
+from matcore.show.phrases import LAST_RUNG
+from matcore.show.snapshot import Snapshot
+from matcore.show.text import clock, duration, moment, plain, short
+
+_TOLD = 6
+_GOAL = 120
+_OF_CYCLES = ("cycle.opened", "cycle.completed", "cycle.blocked")
+_OF_STALLS = ("episode.opened", "episode.closed", "nudge", "rung.skipped", "notify")
+
+
+class CycleView(msgspec.Struct):
+    """`outcome`: `open`, `completed`, `blocked`, or `replaced` by the next one. `handoffs`, `stalls`: all of it."""
+
+    cycle: str
+    goal: str | None
+    opened: float
+    outcome: str = "open"
+    ended: float | None = None
+    by: str | None = None
+    reason: str | None = None
+    handoffs: int = 0
+    stalls: int = 0
+
+
+class Stall(msgspec.Struct):
+    """One episode. `by`: what closed it, None while it is open. `still_s`: how long nothing was handed over at least,
+    the window before it included. `nudges`: the texts that it cost; `told`: it used its last rung."""
+
+    episode: int
+    opened: float
+    owed: str | None
+    relay: str | None
+    closed: float | None = None
+    by: str | None = None
+    still_s: float = 0.0
+    nudges: int = 0
+    told: bool = False
+
+
+class Told(msgspec.Struct):
+    """`delivered`: None while no channel has answered."""
+
+    at: float
+    kind: str
+    action: bool
+    text: str
+    delivered: bool | None = None
+
+
+class Wait(msgspec.Struct):
+    """Something that a person has to see to, and the command for it."""
+
+    what: str
+    command: str
+
+
+class Recap(msgspec.Struct):
+    """One session's part of the page. `handoffs`: by role, in that time. `answered`: questions that you answered."""
+
+    session: str
+    state: str
+    cycles: list[CycleView]
+    handoffs: dict[str, int]
+    stalls: list[Stall]
+    told: list[Told]
+    answered: int
+    waits: list[Wait]
+
+    @property
+    def is_quiet(self) -> bool:
+        return not (self.cycles or self.handoffs or self.stalls or self.told or self.answered or self.waits)
+
+
+def of(book: Book, shot: Snapshot, since_s: float) -> Recap:
+    """What `book`'s session did since then (Unix time). `shot` is the session as it is now."""
+    journal = book.journal
+    first = journal.seq_since(since_s) or journal.last_seq + 1
+    handoffs: dict[str, int] = {}
+    answered = 0
+    for entry in journal.entries(after=first - 1, names=["relay.sent", "question.answered"]):
+        if entry.name == "question.answered":
+            answered += bool(entry.data.get("relay"))
+        elif _is_handoff(entry):
+            sender = str(entry.data["from"])
+            handoffs[sender] = handoffs.get(sender, 0) + 1
+    return Recap(
+        session=shot.session,
+        state=shot.state,
+        cycles=list(_cycles(journal, first)),
+        handoffs=handoffs,
+        stalls=list(_stalls(journal, first, book.ledger.window_s, shot.now)),
+        told=list(_told(journal, first)),
+        answered=answered,
+        waits=list(_waits(shot)),
+    )
+
+
+def _is_handoff(entry: Entry) -> bool:
+    return entry.data["from"] != HUMAN and entry.data.get("kind", "request") == "request"
+
+
+def _text(value: object) -> str | None:
+    return None if value is None else str(value)
+
+
+def _before(journal: Journal, first: int, names: tuple[str, ...]) -> Iterator[Entry]:
+    """The entries of these names before `first`, newest first."""
+    return journal.entries(before=first, names=names, newest_first=True)
+
+
+def _cycles(journal: Journal, first: int) -> Iterator[CycleView]:
+    """Those that were open at some moment since then."""
+    last = next(_before(journal, first, _OF_CYCLES), None)
+    start = last.seq if last is not None and last.name == "cycle.opened" else first
+    current: CycleView | None = None
+    for entry in journal.entries(after=start - 1, names=[*_OF_CYCLES, "relay.sent", "episode.opened"]):
+        data = entry.data
+        if entry.name == "cycle.opened":
+            if current is not None:
+                current.outcome, current.ended = "replaced", entry.wall
+                yield current
+            current = CycleView(str(data["cycle"]), _text(data.get("goal")), entry.wall)
+        elif current is not None and entry.name == "relay.sent":
+            current.handoffs += _is_handoff(entry)
+        elif current is not None and entry.name == "episode.opened":
+            current.stalls += 1
+        elif current is not None and data.get("cycle") == current.cycle:
+            current.outcome, current.ended = entry.name.removeprefix("cycle."), entry.wall
+            current.by, current.reason = _text(data.get("by")), _text(data.get("reason"))
+            yield current
+            current = None
+    if current is not None:
+        yield current
+
+
+def _stalls(journal: Journal, first: int, window_s: float, now_s: float) -> Iterator[Stall]:
+    """Those that were open at some moment since then."""
+    last = next(_before(journal, first, ("episode.opened", "episode.closed")), None)
+    start = last.seq if last is not None and last.name == "episode.opened" else first
+    current: Stall | None = None
+    for entry in journal.entries(after=start - 1, names=_OF_STALLS):
+        data = entry.data
+        if entry.name == "episode.opened":
+            current = Stall(int(str(data["episode"])), entry.wall, _text(data.get("owed")), _text(data.get("relay")))
+        elif current is None or data.get("episode") != current.episode:
+            continue
+        elif entry.name == "episode.closed":
+            current.closed, current.by = entry.wall, str(data["by"])
+            current.still_s = entry.wall - current.opened + window_s
+            yield current
+            current = None
+        else:
+            current.nudges += entry.name == "nudge"
+            current.told = current.told or entry.name == "notify"
+    if current is not None:
+        current.still_s = now_s - current.opened + window_s
+        yield current
+
+
+def _told(journal: Journal, first: int) -> Iterator[Told]:
+    found: dict[str, Told] = {}
+    for entry in journal.entries(after=first - 1, names=["engine.telling", "engine.told"]):
+        data = entry.data
+        if entry.name == "engine.telling":
+            line = str(data["text"]).partition("\n")[0]
+            found[str(data["notice"])] = Told(entry.wall, str(data["kind"]), bool(data["action"]), line)
+        elif str(data["notice"]) in found:
+            found[str(data["notice"])].delivered = bool(data["ok"])
+    yield from found.values()
+
+
+def _waits(shot: Snapshot) -> Iterator[Wait]:
+    session = shot.session
+    for question in shot.questions:
+        if question.dialog:
+            yield Wait(f"a dialog on {question.role}'s screen", f"mat attach {session} {question.role}")
+        else:
+            command = f'mat answer {session} --question {question.id} "TEXT"'
+            yield Wait(f"{question.role} asks: {short(question.text, _GOAL)}", command)
+    if shot.episode is not None and shot.episode.rung >= LAST_RUNG:
+        owed = f" {shot.baton.role}" if shot.baton is not None else ""
+        yield Wait("it stands still, and nothing more is tried until you act", f"mat attach {session}{owed}")
+    for gate in shot.gates:
+        if gate.escalated:
+            yield Wait(f"it can't be woken because of {gate.gate}", f"mat why {session}")
+    for notice in shot.not_delivered:
+        yield Wait(f"no channel took: {short(notice.text.partition(chr(10))[0], _GOAL)}", "mat notify --test")
+    if shot.state in ("unwatched", "hangs"):
+        yield Wait("nobody watches it", "mat up")
+    if shot.state in ("failed", "unreadable"):
+        yield Wait("mat itself failed in it", f"mat log {session} --kind engine.mistake")
+
+
+def lines(page: list[Recap], since_s: float, now_s: float) -> list[str]:
+    """The page as a person reads it: what waits comes first, sessions in which nothing happened last."""
+    said = [f"Since {clock(since_s)} ({duration(now_s - since_s)})"]
+    for recap in sorted((each for each in page if not each.is_quiet), key=lambda each: not each.waits):
+        said += ["", *_session(recap, now_s)]
+    quiet = [plain(each.session) for each in page if each.is_quiet]
+    if quiet:
+        said += ["", f"Nothing happened in {', '.join(quiet)}."]
+    if not page:
+        said += ["", "There is no session. Start one: mat up"]
+    return said
+
+
+def _session(recap: Recap, now_s: float) -> Iterator[str]:
+    yield f"{plain(recap.session)} ({recap.state})"
+    for wait in recap.waits:
+        yield f"  waits for you: {plain(wait.what)}"
+        yield f"                 {plain(wait.command)}"
+    for cycle in recap.cycles:
+        yield f"  cycle {plain(cycle.cycle)}: {_cycle(cycle, now_s)}"
+    total = sum(recap.handoffs.values())
+    if total:
+        by = ", ".join(f"{plain(role)} {count}" for role, count in recap.handoffs.items())
+        yield f"  handoffs: {total} ({by})"
+    for stall in recap.stalls:
+        yield f"  stall {stall.episode}: {_stall(stall, now_s)}"
+    if recap.answered:
+        yield f"  answered by you: {recap.answered}"
+    for told in recap.told[-_TOLD:]:
+        lost = "" if told.delivered else ", NOT DELIVERED" if told.delivered is False else ", not taken yet"
+        yield f"  told {moment(told.at, now_s)}{lost}: {short(told.text, _GOAL)}"
+    if len(recap.told) > _TOLD:
+        yield f"  and {len(recap.told) - _TOLD} told before: mat log {plain(recap.session)} --kind engine.telling"
+
+
+def _cycle(cycle: CycleView, now_s: float) -> str:
+    end_s = now_s if cycle.ended is None else cycle.ended
+    course: list[Any] = [duration(end_s - cycle.opened), _counted(cycle.handoffs, "handoff")]
+    course += [_counted(cycle.stalls, "stall")] if cycle.stalls else []
+    by = f" by {plain(cycle.by)}" if cycle.by else ""
+    when = "" if cycle.ended is None else f" at {moment(cycle.ended, now_s)}"
+    reason = f" ({short(cycle.reason, _GOAL)})" if cycle.reason else ""
+    goal = f": {short(cycle.goal, _GOAL)}" if cycle.goal else ""
+    return f"{cycle.outcome}{by}{when}, {', '.join(course)}{reason}{goal}"
+
+
+def _stall(stall: Stall, now_s: float) -> str:
+    owed = f"{plain(stall.owed)} owed {plain(stall.relay)}" if stall.owed else "nobody owed anything"
+    end = "still open" if stall.by is None else f"ended by a {plain(stall.by)}"
+    told = ", you were told" if stall.told else ""
+    cost = f"cost {duration(stall.still_s)} and {_counted(stall.nudges, 'nudge')}"
+    return f"from {moment(stall.opened, now_s)}, {owed}; {end}{told}; {cost}"
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count} {what}{'' if count == 1 else 's'}"
