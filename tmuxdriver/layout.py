@@ -47,6 +47,7 @@ def plan(spec: SessionSpec, role: RoleSpec, profile: Profile, *, resume: str | N
     """
     root = SessionPlaces.of(spec.workdir, spec.session).root
     fresh = profile.launch.fresh
+    resume = resume if resume and _is_saved(profile, resume) else None
     agent_session = resume or (new_session() if any("{session_id}" in word for word in fresh) else None)
     files = root / "launch" / role.name
     values = {
@@ -65,8 +66,7 @@ def plan(spec: SessionSpec, role: RoleSpec, profile: Profile, *, resume: str | N
     _write_files(profile, files, values)
     own = {"MAT_SESSION": spec.session, "MAT_ROLE": role.name, "MAT_DIR": str(root)}
     env = {name: _filled(value, values) for name, value in profile.launch.env.items()} | own
-    taken_up = resume is not None and _is_saved(profile, values)
-    words = [_filled(word, values) for word in _words(spec, role, profile, resume=taken_up, hooks=hooks)]
+    words = [_filled(word, values) for word in _words(spec, role, profile, resume=resume is not None, hooks=hooks)]
     found = words[0] if Path(words[0]).is_absolute() else shutil.which(words[0], path=spec.path)
     if not role.dir.is_dir():
         raise Unavailable(f"{role.name}: there is no folder {role.dir}. Make it, or change `dir`.")
@@ -98,11 +98,21 @@ def _words(spec: SessionSpec, role: RoleSpec, profile: Profile, *, resume: bool,
     ]
 
 
-def _is_saved(profile: Profile, values: Mapping[str, str]) -> bool:
+def _is_saved(profile: Profile, agent_session: str) -> bool:
     """Whether the program has anything to take up: some keep no session in which nothing was said, and then refuse."""
-    places = [Path(os.path.expandvars(_filled(text, values))).expanduser() for text in profile.launch.saved]
+    texts = (_filled(text, {"session_id": agent_session}) for text in profile.launch.saved)
+    places = [Path(os.path.expandvars(text)).expanduser() for text in texts]
     absolute = [place for place in places if place.is_absolute()]  # a variable that is not set leaves its name
-    return not places or any(any(Path(each.anchor).glob(str(each.relative_to(each.anchor)))) for each in absolute)
+    files = [file for place in absolute for file in Path(place.anchor).glob(str(place.relative_to(place.anchor)))]
+    return not places or any(_has_line(file, profile.launch.saved_holds) for file in files)
+
+
+def _has_line(file: Path, text: str) -> bool:
+    try:
+        with file.open(encoding="utf-8", errors="replace") as lines:
+            return not text or any(text in line for line in lines)
+    except OSError:
+        return False
 
 
 def _filled(text: str, values: Mapping[str, str]) -> str:

@@ -44,7 +44,9 @@ class Launch(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Arguments that take up the agent session `{session_id}`; empty: the program can't."""
     saved: tuple[str, ...] = ()
     """Where the program keeps a session in which something was said: patterns of paths, `~` and `$NAME` in them. Where
-    none matches there is nothing to take up, and the session is begun anew under its id; empty: it takes up any."""
+    none matches there is nothing to take up, and a new session is begun; empty: the program takes up any."""
+    saved_holds: str = ""
+    """What a line of that file has as soon as there is something to take up."""
     confined: bool = False
     """Whether the program keeps its agent to the role's `dir`; without `add_dir` it must hold the session's folder."""
     add_dir: tuple[str, ...] = ()

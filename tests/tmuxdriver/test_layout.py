@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from matcore.engine.driver import RoleSpec, SessionSpec
 from tmuxdriver.layout import plan
 from tmuxdriver.profile import Composer, Launch, Profile
@@ -11,9 +13,15 @@ from tmuxdriver.profile import Composer, Launch, Profile
 NAME = "4542b1ec-039a-471c-95ac-10bf73bfb1f3"
 
 
-def words(tmp_path: Path, *saved: str) -> tuple[tuple[str, ...], str | None]:
+def words(tmp_path: Path, *saved: str, holds: str = "") -> tuple[tuple[str, ...], str | None]:
     """What a role's agent is started with that is to take up the session NAME, and the session's id."""
-    launch = Launch(("/bin/cat",), fresh=("new", "{session_id}"), resume=("again", "{session_id}"), saved=saved)
+    launch = Launch(
+        ("/bin/cat",),
+        fresh=("new", "{session_id}"),
+        resume=("again", "{session_id}"),
+        saved=saved,
+        saved_holds=holds,
+    )
     profile = Profile(name="p", recorded="1", process=("cat",), launch=launch, composer=Composer(mark="^> "))
     role = RoleSpec("dev", "p", tmp_path, Path())
     start = plan(SessionSpec("s", tmp_path, (role,), "/bin"), role, profile, resume=NAME)
@@ -23,14 +31,21 @@ def words(tmp_path: Path, *saved: str) -> tuple[tuple[str, ...], str | None]:
 def test_a_session_that_was_saved_is_taken_up(tmp_path: Path, home: Path) -> None:
     """Wherever the program keeps it: one pattern that matches is enough."""
     (home / "kept" / "here").mkdir(parents=True)
-    (home / "kept" / "here" / f"{NAME}.jsonl").touch()
+    (home / "kept" / "here" / f"{NAME}.jsonl").write_text("{}\n{user}\n", encoding="utf-8")
     nowhere, kept = "$NOT_SET_AT_ALL/*/{session_id}.jsonl", "~/kept/*/{session_id}.jsonl"
     assert words(tmp_path, nowhere, kept) == (("again", NAME), NAME)
+    assert words(tmp_path, nowhere, kept, holds="user") == (("again", NAME), NAME)
 
 
-def test_a_session_of_which_nothing_was_saved_is_begun_under_its_id(tmp_path: Path) -> None:
-    """Claude Code ends at once when it is to take up a session in which nothing was ever said."""
-    assert words(tmp_path, "~/kept/*/{session_id}.jsonl") == (("new", NAME), NAME)
+@pytest.mark.parametrize("has_file", [False, True])
+def test_a_session_in_which_nothing_was_said_is_not_taken_up(tmp_path: Path, home: Path, has_file: bool) -> None:
+    """Claude Code ends at once when it is to resume such a session, or to begin one under the same id."""
+    (home / "kept").mkdir()
+    if has_file:
+        (home / "kept" / f"{NAME}.jsonl").write_text("{mode}\n", encoding="utf-8")
+    argv, session = words(tmp_path, "~/kept/{session_id}.jsonl", holds="user")
+    assert argv == ("new", session)
+    assert session not in (None, NAME)
 
 
 def test_a_program_that_takes_up_any_session_is_not_looked_behind(tmp_path: Path) -> None:
