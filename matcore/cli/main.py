@@ -5,9 +5,11 @@ Each command is a module of its own and imported when it is called: `mat --help`
 
 from __future__ import annotations
 
+import errno
 import importlib
 import io
 import os
+import select
 import sys
 from typing import TYPE_CHECKING
 
@@ -66,6 +68,8 @@ _HELP = {name: text for section in SECTIONS.values() for name, text in section.i
 
 
 PLUGGED = "mat.commands"
+_INTERRUPTED = 130
+_OF_THE_MACHINE = (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.EDQUOT)
 
 
 def plugged() -> list[EntryPoint]:
@@ -159,42 +163,49 @@ def run(argv: list[str] | None = None) -> int:
         sys.stdout.flush()
     except BrokenPipeError:
         return _reader_left()
-    except SystemExit as e:
-        # click and rich both end the process themselves when the reader of a pipe has left.
-        return _reader_left() if isinstance(e.__context__, BrokenPipeError) else int(e.code or 0)
+    except SystemExit as e:  # click and rich both end the process themselves when the reader of a pipe has left
+        return _reader_left() if _has_no_reader() else int(e.code or 0)
     return code
 
 
 def _run(argv: list[str] | None) -> int:
     try:
-        code = mat.main(args=argv, prog_name="mat", standalone_mode=False)
-    except click.exceptions.Exit as e:
-        return e.exit_code
+        colour = False if os.environ.get("NO_COLOR") else None  # None: where stdout is a terminal
+        code = mat.main(args=argv, prog_name="mat", standalone_mode=False, color=colour)
     except (click.Abort, KeyboardInterrupt):
         click.echo("stopped", err=True)
-        return 130
+        return _INTERRUPTED
     except click.ClickException as e:
         e.show()
         return BadConfig.exit_code
-    except MatError as e:
-        return _failed(e)
     except BrokenPipeError:
         raise
-    except PermissionError as e:
-        return _failed(Unavailable(f"{e.filename}: {e.strerror}; see: mat doctor"))
     except Exception as e:  # noqa: BLE001 - whatever escapes from a command is our own mistake, and says so
-        import traceback
-
-        traceback.print_exc()
-        click.echo(f"mat: {OurMistake(plain(f'{type(e).__name__}: {e}'))}", err=True)
-        return OurMistake.exit_code
+        return _failed(e)
     return code if isinstance(code, int) else 0
 
 
-def _failed(error: MatError) -> int:
-    """Several faults are several lines, each harmless."""
+def _failed(error: Exception) -> int:
+    """Say it and return its exit code. Several faults are several lines, each harmless."""
+    if isinstance(error, OSError) and error.errno in _OF_THE_MACHINE:
+        where = f"{error.filename}: " if error.filename else ""
+        error = Unavailable(f"{where}{error.strerror}; see: mat doctor")
+    elif not isinstance(error, MatError):
+        import traceback
+
+        traceback.print_exception(error)
+        error = OurMistake(f"{type(error).__name__}: {error}")
     click.echo("\n".join(plain(line) for line in f"mat: {error}".splitlines()), err=True)
     return error.exit_code
+
+
+def _has_no_reader() -> bool:
+    try:
+        poll = select.poll()
+        poll.register(sys.stdout.fileno(), 0)
+        return any(event & select.POLLERR for _, event in poll.poll(0))
+    except (OSError, ValueError):
+        return False
 
 
 def _reader_left() -> int:
