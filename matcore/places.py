@@ -44,6 +44,11 @@ class StatePlaces:
         return self.root / "channels.json"
 
     @property
+    def told(self) -> Path:
+        """What was told of the host as a whole, so that it is told once."""
+        return self.root / "told.json"
+
+    @property
     def ballast(self) -> Path:
         return self.root / "ballast"
 

@@ -6,6 +6,7 @@ nothing else. While the index is missing, `send-relay` refuses; it is rewritten 
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,9 +15,11 @@ from typing import Any
 import msgspec
 
 from matcore import said_index, said_sent
+from matcore.engine import briefing
 from matcore.engine.heartbeat import replace
 from matcore.engine.jobs import places_of
 from matcore.engine.session import Session
+from matcore.errors import BadConfig
 from matcore.places import SessionPlaces, StatePlaces
 
 PARTS = ("tmp", "new", "aside")
@@ -33,10 +36,13 @@ class Upkeep:
         """Bring a session's folder up to date. Returns what was missing and had to be made again."""
         places = places_of(session.ledger)
         missing = make_folders(places, session.roles)
-        if session.index_stale or not index_stands(places.sent_index, session.name):
+        with contextlib.suppress(BadConfig):  # its source is gone, too: the agent has read it long ago
+            missing += [f"prompts/{role}.md" for role in briefing.write(session.ledger, None, only_missing=True)]
+        stands = index_stands(places.sent_index, session.name)
+        if session.index_stale or not stands:
             session.index_stale = False
             rewrite_index(session, places)
-            missing.append(places.sent_index.name)
+            missing += [] if stands else [places.sent_index.name]
         finish_sending(session, places, self._state)
         about = msgspec.json.encode(_about(session, self._state))
         if self._written.get(session.name) != about or not places.about.exists():
@@ -117,6 +123,7 @@ def _about(session: Session, state: StatePlaces) -> dict[str, Any]:
             {"name": name, "dir": str(role.get("dir") or workdir)} for name, role in ledger.config["roles"].items()
         ],
         "require": list(handoff.get("require") or []),
+        "commands": list(handoff.get("commands") or []),
         "max_blocks": handoff.get("max_blocks", 3),
         "cycle": {"id": ledger.cycle, "goal": ledger.goal} if ledger.cycle else None,
         "frontier": ledger.frontier,

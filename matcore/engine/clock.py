@@ -145,6 +145,10 @@ class JournalClock:
         """The journal's time of a boot time, which may lie before the last entry's (a turn that started long ago)."""
         return self.mark.at + (boot_s - self.mark.boot_s)
 
+    def at_wall(self, wall_s: float) -> float:
+        """The journal's time of a moment before this boot, as far as the calendar was right then and at its start."""
+        return self.mark.at - max(0.0, self.mark.wall - wall_s)
+
     def boot_s(self, at: float) -> float:
         """The boot time of a journal's time: when a deadline of the rules is due."""
         return self.mark.boot_s + (at - self.mark.at)

@@ -9,28 +9,53 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from matcore import said_index
 from matcore.engine import intake, spool
+from matcore.engine.book import Fact, Item, Note
 from matcore.engine.intake import Unfit
 from matcore.engine.session import Session
+from matcore.places import SessionPlaces
 
 log = logging.getLogger("mat.desk")
 Take = Callable[[Mapping[str, Any]], None]
 
 
+class NotNow(Exception):
+    """A record that stays where it is, to be taken up later."""
+
+
 def empty(folder: Path, take: Take, aside: Callable[[str, str], None], *, session: str | None = None) -> None:
     """Hand each record of `folder/new` to `take`, oldest first. What it refuses (`Unfit`), and what is no record at
-    all, is moved aside and reported to `aside(name, reason)`."""
+    all, is moved aside and reported to `aside(name, reason)`. What can't be taken up now (`NotNow`) stays."""
     for item in spool.take(folder, os.getuid(), session=session):
         if isinstance(item, spool.SetAside):
             aside(item.name, item.reason)
             continue
         try:
             take(item.record)
+        except NotNow:
+            continue
         except Unfit as e:
-            spool.set_aside(item, str(e))
-            aside(item.name, str(e))
+            _put_aside(item, str(e), aside)
         else:
-            spool.done(item)
+            _done(item)
+
+
+def _put_aside(item: spool.Item, reason: str, aside: Callable[[str, str], None]) -> None:
+    try:
+        spool.set_aside(item, reason)
+    except OSError as e:  # tried again at the next look
+        log.error("%s can't be moved aside: %s", item.name, e)  # noqa: TRY400 - expected
+        return
+    aside(item.name, reason)
+
+
+def _done(item: spool.Item) -> None:
+    """A file that can't be removed is taken up once all the same: its id is in the journal."""
+    try:
+        spool.done(item)
+    except OSError as e:
+        log.error("%s can't be removed: %s", item.name, e)  # noqa: TRY400 - expected
 
 
 def empty_role(session: Session, role: str, folder: Path) -> None:
@@ -43,22 +68,28 @@ def empty_role(session: Session, role: str, folder: Path) -> None:
     )
 
 
-def open_first_cycle(session: Session, goal: str | None) -> None:
-    """What a session begins with: its first cycle and, from the human, each role's kick."""
-    session.take("cycle.opened", {"cycle": f"c{session.ledger.cycles + 1}", "by": "human", "goal": goal})
-    for role, config in session.ledger.config["roles"].items():
-        if config.get("kick"):
-            session.take("relay.sent", _kick(session, role, str(config["kick"])))
+def first_entries(record: Mapping[str, Any], up: Mapping[str, Any]) -> list[Item]:
+    """What a session begins with, as one: its numbers, its seats, its first cycle and, from the human, each role's
+    kick."""
+    cycle = {"cycle": "c1", "by": "human", "goal": record.get("goal")}
+    kicks = [(role, str(config["kick"])) for role, config in record["config"]["roles"].items() if config.get("kick")]
+    return [
+        Fact("session.configured", record["configured"]),
+        Note("engine.up", up, record["id"]),
+        Fact("watch.resumed"),
+        Fact("cycle.opened", cycle),
+        *(_kick(up, seq, role, text) for seq, (role, text) in enumerate(kicks, 1)),
+    ]
 
 
-def _kick(session: Session, role: str, text: str) -> dict[str, Any]:
-    seq = session.ledger.seq + 1
+def _kick(up: Mapping[str, Any], seq: int, role: str, text: str) -> Item:
     data = text.encode()
     digest = hashlib.sha256(data).hexdigest()
-    path = session.places.handoffs / f"{digest}.md"
+    path = SessionPlaces.of(Path(up["workdir"]), up["session"]).handoffs / f"{digest}.md"
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     path.write_bytes(data)
-    return {
-        "id": f"r-{seq:06d}", "seq": seq, "from": "human", "to": role, "kind": "request",
+    fields = {
+        "id": said_index.message_id(seq), "seq": seq, "from": "human", "to": role, "kind": "request",
         "path": str(path), "digest": digest, "body": text if len(text) <= intake.SHORT_BODY else None,
     }  # fmt: skip
+    return Fact("relay.sent", fields)

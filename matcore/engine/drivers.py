@@ -1,4 +1,4 @@
-"""Drivers by name, through the entry-point group `mat.drivers`: a driver for another terminal is a package, no patch."""
+"""Drivers by name, through the entry-point group `mat.drivers`: a driver for another terminal is a package."""
 
 from __future__ import annotations
 

@@ -1,18 +1,22 @@
 """The guard: starts the supervisor, starts it again when it ends wrongly or hangs, and tells the human after three
-failures in ten minutes. It does nothing else, so that there is little in it that could fail; systemd can take its place.
+failures in ten minutes. It does nothing else, so that little in it could fail; systemd can take its place.
 """
 
 from __future__ import annotations
 
 import contextlib
 import logging
+import os
 import signal
 import subprocess
 import sys
 import threading
 import time
 from collections import deque
+from collections.abc import Iterator
+from pathlib import Path
 from types import FrameType
+from typing import IO
 
 import msgspec
 
@@ -27,14 +31,18 @@ log = logging.getLogger("mat.guard")
 BACK_OFF_S = (0.2, 1.0, 5.0, 15.0, 60.0)
 TOO_MANY, WITHIN_S = 3, 600.0
 HANGS_AFTER_S = 90.0
-_LOOK_S = 1.0
+LOOK_S = 1.0
+LOG_BYTES = 8 * 1024 * 1024
 
 
 class Guard:
     """Runs until the supervisor has ended well, or the guard itself is told to end (which ends the supervisor)."""
 
-    def __init__(self, places: StatePlaces) -> None:
+    def __init__(self, places: StatePlaces, *, hangs_after_s: float = HANGS_AFTER_S) -> None:
         self._places = places
+        self._hangs_after_s = hangs_after_s
+        self._last_beat: tuple[int, int] = (0, 0)
+        self._since_s = self._looked_s = float("-inf")
         self._clock = SystemClock()
         self._failures: deque[float] = deque()
         self._told = False
@@ -52,24 +60,49 @@ class Guard:
         return 0
 
     def _watch(self) -> int:
-        """Start one supervisor and wait for its end. Returns its exit code."""
-        with self._places.log.open("ab") as out:
-            argv = [sys.executable, "-m", "matcore.cli.main", "supervise", "--until-idle"]
-            self._child = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=out, stderr=out)
+        """Wait for the end of one supervisor, the living one or else a new one. Returns its exit code."""
+        if heartbeat.alive(self._places):
+            return self._watch_another()
+        self._child = child = self._started()
         while True:
             with contextlib.suppress(subprocess.TimeoutExpired):
-                return self._child.wait(_LOOK_S)
+                return child.wait(LOOK_S)
             if self._stop.is_set():
-                self._child.terminate()
-            elif self._hangs():
-                log.error("the supervisor (pid %d) has no heartbeat; it is ended", self._child.pid)
-                self._child.kill()
+                child.terminate()
+            elif self._hangs(child.pid):
+                log.error("the supervisor (pid %d) has no heartbeat; it is ended", child.pid)
+                child.kill()
 
-    def _hangs(self) -> bool:
+    def _started(self) -> subprocess.Popen[bytes]:
+        argv = [sys.executable, "-m", "matcore.cli.main", "supervise", "--until-idle"]
+        with _log_file(self._places) as out:
+            return subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=out, stderr=out)
+
+    def _watch_another(self) -> int:
+        """A supervisor that lives already (the guard before us is gone). Its exit code can't be had: its last
+        heartbeat says whether it ended well."""
+        while heartbeat.alive(self._places):
+            beat = heartbeat.read(self._places)
+            if self._stop.wait(LOOK_S):
+                if beat is not None:
+                    _signal(beat.pid, signal.SIGTERM)
+                return 0
+            if beat is not None and self._hangs(beat.pid):
+                log.error("the supervisor (pid %d) has no heartbeat; it is ended", beat.pid)
+                _signal(beat.pid, signal.SIGKILL)
+        last = heartbeat.read(self._places)
+        return 0 if last is not None and last.ended else 1
+
+    def _hangs(self, pid: int) -> bool:
+        """Whether its heartbeat has stood still for too long while we were awake: a suspended machine is no hang, and
+        where nobody can write, a heartbeat says nothing."""
         beat = heartbeat.read(self._places)
-        if beat is None or self._child is None or beat.pid != self._child.pid:
-            return False
-        return self._clock.boot_s() - beat.boot_s > HANGS_AFTER_S
+        touched = heartbeat.touched_ns(self._places)
+        now = self._clock.mono_s()
+        if beat is None or beat.pid != pid or (pid, touched) != self._last_beat or now - self._looked_s > 5 * LOOK_S:
+            self._last_beat, self._since_s = (pid, touched), now
+        self._looked_s = now
+        return now - self._since_s > self._hangs_after_s and os.access(self._places.root, os.W_OK)
 
     def _failed(self, code: int) -> None:
         now = self._clock.boot_s()
@@ -106,15 +139,22 @@ def main() -> int:
     """`python -m matcore.engine.guard`: what `mat up` starts."""
     places = StatePlaces(state_dir())
     places.root.mkdir(mode=0o700, parents=True, exist_ok=True)
-    logging.basicConfig(
-        filename=places.log, level=logging.INFO, format="%(asctime)s %(name)s %(levelname)s %(message)s"
-    )
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(name)s %(levelname)s %(message)s")
     try:
         heartbeat.take_lock(places.guard_lock, "guard")
     except Unavailable as e:
         log.info("%s", e)
         return 0
     return Guard(places).run()
+
+
+def spawn(places: StatePlaces) -> subprocess.Popen[bytes]:
+    """Start a guard that outlives us. A second one ends at once."""
+    with _log_file(places) as out:
+        return subprocess.Popen(
+            [sys.executable, "-m", "matcore.engine.guard"],
+            stdin=subprocess.DEVNULL, stdout=out, stderr=out, start_new_session=True, cwd="/",
+        )  # fmt: skip
 
 
 def start(places: StatePlaces, *, patience_s: float = 10.0) -> None:
@@ -124,14 +164,29 @@ def start(places: StatePlaces, *, patience_s: float = 10.0) -> None:
     guard: subprocess.Popen[bytes] | None = None
     while not heartbeat.alive(places):
         if not heartbeat.guarded(places) and (guard is None or guard.poll() is not None):
-            with places.log.open("ab") as out:
-                guard = subprocess.Popen(
-                    [sys.executable, "-m", "matcore.engine.guard"],
-                    stdin=subprocess.DEVNULL, stdout=out, stderr=out, start_new_session=True, cwd="/",
-                )  # fmt: skip
+            guard = spawn(places)
         if time.monotonic() > until:
             raise Unavailable(f"the supervisor did not start within {patience_s:g} s; see {places.log}")
         time.sleep(0.05)
+
+
+def _signal(pid: int, number: signal.Signals) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(pid, number)
+
+
+@contextlib.contextmanager
+def _log_file(places: StatePlaces) -> Iterator[IO[bytes]]:
+    """The log, the former one put aside where it has grown large. Where it can't be written nothing is."""
+    with contextlib.suppress(OSError):
+        if places.log.stat().st_size > LOG_BYTES:
+            places.log.rename(places.log.with_name(f"{places.log.name}.1"))
+    try:
+        out = places.log.open("ab")
+    except OSError:
+        out = Path(os.devnull).open("ab")  # noqa: SIM115 - closed below
+    with out:
+        yield out
 
 
 if __name__ == "__main__":

@@ -3,13 +3,15 @@ or hanging one, and a restarted supervisor knows until when its predecessor watc
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import msgspec
 
+from matcore import spoolfile
 from matcore.engine.clock import Clock
 from matcore.errors import Unavailable
 from matcore.places import StatePlaces
@@ -19,7 +21,10 @@ STALE_S = 15.0
 
 
 class Beat(msgspec.Struct, frozen=True):
-    """`boot_s` is CLOCK_BOOTTIME within the boot `boot_id`; `wall_s` is Unix time."""
+    """`boot_s` is CLOCK_BOOTTIME within the boot `boot_id`; `wall_s` is Unix time.
+
+    `sessions`: those that are watched; `failed`: those that are not, and why. `ended`: a clean end.
+    """
 
     pid: int
     boot_id: str
@@ -27,6 +32,8 @@ class Beat(msgspec.Struct, frozen=True):
     wall_s: float
     started_s: float
     sessions: list[str]
+    failed: dict[str, str] = {}
+    ended: bool = False
     version: str = "0.1.0"
 
 
@@ -39,13 +46,29 @@ class Heartbeat:
         self._started_s = clock.wall_s()
         self._last_s = float("-inf")
 
-    def beat(self, sessions: Sequence[str], *, now: bool = False) -> None:
+    def beat(
+        self,
+        sessions: Sequence[str],
+        failed: Mapping[str, str] | None = None,
+        *,
+        now: bool = False,
+        ended: bool = False,
+    ) -> None:
+        """Raises `OSError`; where only room is lacking, the beat's file is touched all the same."""
         boot_s = self._clock.boot_s()
         if not now and boot_s - self._last_s < BEAT_S:
             return
         self._last_s = boot_s
-        beat = Beat(os.getpid(), self._clock.boot_id(), boot_s, self._clock.wall_s(), self._started_s, list(sessions))
-        replace(self._path, msgspec.json.encode(beat))
+        beat = Beat(
+            os.getpid(), self._clock.boot_id(), boot_s, self._clock.wall_s(), self._started_s,
+            list(sessions), dict(failed or {}), ended,
+        )  # fmt: skip
+        try:
+            replace(self._path, msgspec.json.encode(beat))
+        except OSError:
+            with contextlib.suppress(OSError):
+                os.utime(self._path)
+            raise
 
 
 def read(places: StatePlaces) -> Beat | None:
@@ -54,6 +77,14 @@ def read(places: StatePlaces) -> Beat | None:
         return msgspec.json.decode(places.heartbeat.read_bytes(), type=Beat)
     except (OSError, msgspec.MsgspecError):
         return None
+
+
+def touched_ns(places: StatePlaces) -> int:
+    """When the heartbeat was written or touched last, 0 where there is none."""
+    try:
+        return places.heartbeat.stat().st_mtime_ns
+    except OSError:
+        return 0
 
 
 def alive(places: StatePlaces) -> bool:
@@ -83,27 +114,36 @@ def _held(path: Path) -> bool:
 def take_lock(path: Path, who: str) -> int:
     """Take a lock for this process's lifetime, before any side effect. No child inherits it.
 
-    Raises `Unavailable`, which names the holder, when somebody else has it.
+    Raises `Unavailable`, which names the holder, when somebody else has it, or names what is wrong with the folder.
     """
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    fd = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    except OSError as e:
+        raise Unavailable(f"{path}: {e.strerror}; the {who} can't start; mat doctor says more") from e
     try:
         fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         holder = os.read(fd, 32).decode(errors="replace").strip() or "unknown"
         os.close(fd)
         raise Unavailable(f"a {who} is already running (pid {holder}); nothing was started") from None
-    os.ftruncate(fd, 0)
-    os.pwrite(fd, f"{os.getpid()}\n".encode(), 0)
+    with contextlib.suppress(OSError):  # a full disk: the lock holds all the same
+        os.ftruncate(fd, 0)
+        os.pwrite(fd, f"{os.getpid()}\n".encode(), 0)
     return fd
 
 
 def replace(path: Path, data: bytes) -> None:
-    """Write a file whole or not at all (0600)."""
+    """Write a file whole or not at all (0600). Raises `OSError`; nothing is left behind then."""
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     try:
-        os.write(fd, data)
-    finally:
-        os.close(fd)
-    temporary.rename(path)
+        fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+        try:
+            spoolfile.write_all(fd, data)
+        finally:
+            os.close(fd)
+        temporary.rename(path)
+    except OSError:
+        with contextlib.suppress(OSError):
+            temporary.unlink()
+        raise

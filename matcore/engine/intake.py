@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from matcore.engine import answers, letters
+from matcore.engine.book import Note
 from matcore.engine.driver import Sighting
 from matcore.engine.session import Session
 from matcore.engine.spool import permitted
@@ -16,6 +18,8 @@ from matcore.rules.facts import FactError
 
 MAX_WAIT_S = 4 * 3600.0
 SHORT_BODY = 700
+MAX_AHEAD = 1000
+"""Numbers come from an index, one after the other; one far beyond is a mistake, and gets the next number."""
 Record = Mapping[str, Any]
 
 
@@ -57,16 +61,26 @@ def _relay_sent(session: Session, by: str, record: Record) -> None:
         raise Unfit("a relay to oneself")
     message, seq, given_as = _numbered(session, record)
     body = record.get("body")
-    session.take(
-        "relay.sent",
-        {
-            "id": message, "from": by, "to": to, "kind": record.get("kind", "request"),
-            "seen": record.get("seen"), "seq": seq, "given_as": given_as,
-            "path": record.get("path"), "digest": record.get("digest"), "warnings": record.get("warnings") or [],
-            "body": body if by == "human" and isinstance(body, str) and len(body) <= SHORT_BODY else None,
-        },
-        source=record["id"],
-    )  # fmt: skip
+    fields = {
+        "id": message, "from": by, "to": to, "kind": record.get("kind", "request"),
+        "seen": record.get("seen"), "seq": seq, "given_as": given_as,
+        "path": record.get("path"), "digest": record.get("digest"), "warnings": record.get("warnings") or [],
+        "body": body if by == "human" and isinstance(body, str) and len(body) <= SHORT_BODY else None,
+    }  # fmt: skip
+    if by == "human" and record.get("answers"):
+        question = _open(session, record["answers"])
+        answers.take(session, question, fields, source=record["id"])
+        return
+    letter = letters.of_handoff(session.places, body) if by != "human" and isinstance(body, str) else None
+    session.take("relay.sent", fields if letter is None else {**fields, "letter": letter}, source=record["id"])
+
+
+def _open(session: Session, question: object) -> str:
+    """The id of a question that can be answered."""
+    reason = answers.why_not(session, str(question))
+    if reason is not None:
+        raise Unfit(reason)
+    return str(question)
 
 
 def _numbered(session: Session, record: Record) -> tuple[str, int, str | None]:
@@ -76,7 +90,7 @@ def _numbered(session: Session, record: Record) -> tuple[str, int, str | None]:
     must not be lost for that.
     """
     message, seq = str(record["message_id"]), record.get("seq")
-    if seq is not None and not session.ledger.is_taken(int(seq)):
+    if seq is not None and not session.ledger.is_taken(int(seq)) and int(seq) <= session.ledger.seq + MAX_AHEAD:
         return message, int(seq), None
     fresh = session.ledger.seq + 1
     session.index_stale = True
@@ -105,12 +119,13 @@ def _cycle_ended(session: Session, by: str, record: Record) -> None:
 
 def _asked(session: Session, by: str, record: Record) -> None:
     fields = {"question": record["question"], "role": by, "text": str(record.get("text", ""))}
+    fields |= {"path": str(record["path"])} if record.get("path") else {}
     session.take("question.asked", fields, source=record["id"])
 
 
 def _answered(session: Session, _by: str, record: Record) -> None:
-    fields = {"question": record["question"], "text": record.get("text")}
-    session.take("question.answered", fields, source=record["id"])
+    question = _open(session, record["question"])
+    answers.take(session, question, answers.unnumbered(session, record), source=record["id"])
 
 
 def _paused(session: Session, _by: str, record: Record) -> None:
@@ -136,19 +151,21 @@ def _wait(session: Session, by: str, record: Record) -> None:
 
 def _notify_user(session: Session, by: str, record: Record) -> None:
     action = bool(record.get("action"))
-    session.note("engine.heard", {"role": by, "request": "notify-user", "action": action}, source=record["id"])
-    session.tell_of("notify-user", action=action, role=by, text=str(record["text"]))
+    heard = Note("engine.heard", {"role": by, "request": "notify-user", "action": action}, record["id"])
+    session.herald.tell("notify-user", action=action, first=[heard], role=by, text=str(record["text"]))
 
 
 def _checked(session: Session, by: str, record: Record) -> None:
     keys = ("approved", "check", "reason", "blocks", "max_blocks", "file")
     data = {"role": by, **{key: record.get(key) for key in keys}}
-    session.note("handoff.checked", data, source=record["id"])
-    if not data["approved"] and data["blocks"] == data["max_blocks"]:
-        session.tell_of(
-            "refusals", action=True, role=by, blocks=data["blocks"],
-            file=data["file"] or "", check=data["check"], reason=data["reason"] or "",
-        )  # fmt: skip
+    checked = Note("handoff.checked", data, record["id"])
+    if data["approved"] or not data["blocks"] or data["blocks"] != data["max_blocks"]:
+        session.commit([checked])
+        return
+    session.herald.tell(
+        "refusals", action=True, first=[checked], role=by, blocks=data["blocks"],
+        file=data["file"] or "", check=data["check"], reason=data["reason"] or "",
+    )  # fmt: skip
 
 
 def _hook(session: Session, _by: str, record: Record) -> None:

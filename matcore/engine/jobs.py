@@ -8,8 +8,10 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from matcore.engine import letters
 from matcore.engine.book import Book
 from matcore.engine.ledger import Ledger, Relay
+from matcore.engine.tally import Course
 from matcore.places import SessionPlaces
 from matcore.rules import decisions as d
 from matcore.rules import view
@@ -44,7 +46,10 @@ class Scribe:
         self._wall_of = wall_of
 
     def relay(self, relay: Relay) -> Job:
-        if relay.sender == "human":
+        letter = self._book.ledger.tally.letters.get(relay.id)
+        if letter is not None:
+            text = letters.said_in(letter, relay, self._book.ledger)
+        elif relay.sender == "human":
             text = messages.human(message_id=relay.id, body=relay.body, path=relay.path)
         else:
             text = messages.relay(
@@ -110,7 +115,7 @@ class Scribe:
 
     def wrapup(self, wrapup: dict[str, Any]) -> Job:
         outcome = str(wrapup["outcome"])
-        text = messages.wrapup(cycle=str(wrapup["cycle"]), goal=self._book.ledger.goal, outcome=outcome)
+        text = messages.wrapup(cycle=str(wrapup["cycle"]), goal=wrapup.get("goal"), outcome=outcome)
         mark = messages.wrapup_mark(outcome=outcome)
         return Job(self._next("wrapup"), "wrapup", str(wrapup["role"]), text, mark, decision=int(wrapup["number"]))
 
@@ -122,7 +127,10 @@ class Scribe:
         match notify.kind:
             case "question":
                 question = ledger.questions[str(notify.question)]
-                return {"role": question.role, "text": question.text, "dialog": question.dialog}
+                return {
+                    "role": question.role, "question": question.id, "text": question.text,
+                    "dialog": question.dialog, "by_mat": question.by_mat,
+                }  # fmt: skip
             case "gate":
                 return {"gates": list(notify.gates or ()), "since": since}
             case "idle-recovery":
@@ -130,7 +138,7 @@ class Scribe:
             case "overdue":
                 return {"cycle": ledger.cycle or "", "since": self.when(ledger.progress_at)}
             case _:
-                return {"cycle": notify.cycle or "", **ledger.last_cycle}
+                return {"cycle": notify.cycle or "", **_course(ledger.tally.last), **ledger.last_cycle}
 
     def when(self, at: float) -> str:
         """A journal time as a person's local time with its offset."""
@@ -139,6 +147,12 @@ class Scribe:
 
     def _next(self, kind: str) -> str:
         return f"{kind}-{self._book.ledger.injected + 1}"
+
+
+def _course(course: Course | None) -> dict[str, Any]:
+    if course is None or course.until is None:
+        return {}
+    return {"took_s": course.until - course.since, "handoffs": course.handoffs, "stalls": course.episodes}
 
 
 def _content(path: str | None) -> str | None:

@@ -19,17 +19,16 @@ from pathlib import Path
 from typing import Any
 
 from matcore import spoolfile
-from matcore.engine import guard
+from matcore.engine import briefing, guard, heartbeat
 from matcore.engine.about import make_folders
 from matcore.engine.book import RULES_VERSION, Book
 from matcore.engine.config import SessionConfig, to_json
 from matcore.engine.drivers import make
-from matcore.engine.heartbeat import replace
+from matcore.engine.jobs import places_of
 from matcore.engine.ledger import Ledger
 from matcore.engine.registry import spec_of
 from matcore.errors import Refused, Unavailable
-from matcore.places import SessionPlaces, StatePlaces
-from matcore.words import prompts
+from matcore.places import StatePlaces
 
 WATCHED_WITHIN_S = 20.0
 UP_LOCK_WITHIN_S = 60.0
@@ -64,21 +63,22 @@ def up(
         settings = to_json(config)
         if before is not None and before.config.get("roles") != settings["roles"]:
             raise Refused(
-                f"session {config.session} is up with other roles than the file has now; first: mat down {config.session}"
+                f"session {config.session} is up with other roles than the file has now; "
+                f"first: mat down {config.session}"
             )
         ledger = before or Ledger(session=config.session)
         ledger.workdir, ledger.size = str(workdir), size
         ledger.path, ledger.command = reachable()
         ledger.config = settings
-        _prepare(ledger, config, goal)
+        make_folders(places_of(ledger), list(config.roles))
+        briefing.write(ledger, goal)
         spec = spec_of(ledger)
         driver = make(config.driver, spec.options)
         resume = {role: seat.agent_session for role, seat in ledger.seats.items() if seat.agent_session}
         seats = driver.launch(spec, resume=resume)
         started = tuple(role for role, seat in seats.items() if seat.get("started"))
-        if started or before is None:
-            spoolfile.write(str(state.spool), record_of(ledger, seats, goal))
-        _wait_until_watched(state, config.session)
+        record = spoolfile.write(state.spool, record_of(ledger, seats, goal)) if started or before is None else None
+        _wait_until_watched(state, config.session, record)
         return Launched(config.session, started, before is None)
 
 
@@ -114,27 +114,6 @@ def _before(state: StatePlaces, session: str) -> Ledger | None:
     return book.ledger if book.ledger.opened_at and not book.ledger.ended else None
 
 
-def _prepare(ledger: Ledger, config: SessionConfig, goal: str | None) -> None:
-    """Folders and rendered prompts."""
-    places = SessionPlaces.of(Path(ledger.workdir), ledger.session)
-    make_folders(places, list(config.roles))
-    for name, role in config.roles.items():
-        others = [other for other in config.roles if other != name]
-        text = prompts.render(
-            role.prompt,
-            workdir=Path(ledger.workdir),
-            variables={
-                "role": name,
-                "peer": others[0] if others else name,
-                "peers": ", ".join(others),
-                "session": ledger.session,
-                "goal": goal or config.goal or "",
-                "send_relay": ledger.command,
-            },
-        )
-        replace(places.prompts / f"{name}.md", text.encode())
-
-
 def record_of(ledger: Ledger, seats: Mapping[str, Mapping[str, object]], goal: str | None) -> dict[str, Any]:
     recovery = ledger.config.get("recovery") or {}
     policy = {
@@ -154,23 +133,28 @@ def record_of(ledger: Ledger, seats: Mapping[str, Mapping[str, object]], goal: s
     }
 
 
-def _wait_until_watched(state: StatePlaces, session: str) -> None:
+def _wait_until_watched(state: StatePlaces, session: str, record: str | None) -> None:
+    """Until the journal says that it is watched, and has taken up our record."""
     until = time.monotonic() + WATCHED_WITHIN_S
     while True:
         guard.start(state)
         with contextlib.suppress(Unavailable):
             ledger = _before(state, session)
-            if ledger is not None and ledger.watching and not _in_spool(state):
+            if ledger is not None and ledger.watching and not _in_spool(state, record):
                 return
         if time.monotonic() > until:
+            beat = heartbeat.read(state)
+            why = (beat.failed if beat else {}).get(session, "")
+            said = f" ({why.strip().rpartition(chr(10))[2]})" if why else ""
             raise Unavailable(
-                f"session {session} was launched, but nobody watches it after {WATCHED_WITHIN_S:g} s; see {state.log}"
+                f"session {session} was launched, but nobody watches it after {WATCHED_WITHIN_S:g} s{said};"
+                f" see {state.log}"
             )
         time.sleep(0.05)
 
 
-def _in_spool(state: StatePlaces) -> bool:
-    return any((state.spool / "new").glob("*.json"))
+def _in_spool(state: StatePlaces, record: str | None) -> bool:
+    return record is not None and any((state.spool / "new").glob(f"*-{record}.json"))
 
 
 @contextlib.contextmanager

@@ -216,6 +216,46 @@ def _guard(*, failures: int = 3, minutes: int = 10, log: str = "", reason: str =
     )
 
 
+def _disk_full(*, reason: str = "", **_: object) -> Sequence[str]:
+    return (
+        "The disk is full: mat can't write down what happens, and goes on by itself when there is room again.",
+        *_labelled("Reason", reason),
+        "Check: mat doctor; old sessions: mat prune",
+    )
+
+
+def _unwritable(*, reason: str = "", **_: object) -> Sequence[str]:
+    return (
+        "mat can't write to its state folder: what happens waits until it can, and no agent is woken meanwhile.",
+        *_labelled("Reason", reason),
+        "Check: mat doctor",
+    )
+
+
+def _folder(*, session: str, reason: str = "", **_: object) -> Sequence[str]:
+    return (
+        f"{_n(session)}: its folder can't be written; its agents can't hand over anything until it can.",
+        *_labelled("Reason", reason),
+        f"Check: mat doctor; look: mat why {_n(session)}",
+    )
+
+
+def _recreated(*, session: str, what: Sequence[str] = (), **_: object) -> Sequence[str]:
+    return (
+        f"{_n(session)}: parts of its folder .mat/{_n(session)} were gone and have been made again.",
+        *_labelled("Made again", ", ".join(what)),
+        f"Nothing to do; what happened: mat log {_n(session)}",
+    )
+
+
+def _session_failed(*, session: str, reason: str = "", **_: object) -> Sequence[str]:
+    return (
+        f"{_n(session)} is watched no longer: something went wrong in mat itself, or its journal is damaged.",
+        *_labelled("Reason", reason),
+        f"Check: mat verify {_n(session)}; try again: mat up",
+    )
+
+
 def _told(*, session: str, role: str, text: str, **_: object) -> Sequence[str]:
     return (
         f"{_n(session)}: {_n(role)} says:",
@@ -238,6 +278,11 @@ KINDS: dict[str, Callable[..., Sequence[str]]] = {
     "crash-loop": _crash_loop,
     "mass-loss": _mass_loss,
     "refusals": _refusals,
+    "disk-full": _disk_full,
+    "state-unwritable": _unwritable,
+    "folder": _folder,
+    "recreated": _recreated,
+    "session-failed": _session_failed,
     "guard": _guard,
     "notify-user": _told,
     "test": _test,

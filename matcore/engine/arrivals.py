@@ -1,0 +1,188 @@
+"""Sessions come and go: brought by `mat up`, found on disk at the start, ended by `mat down`.
+
+A session whose journal can't be read or folded is failed, which is shown and told; the others go on.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from matcore.engine import desk, guard, heartbeat, registry, resuming
+from matcore.engine.barrier import Watched
+from matcore.engine.book import RULES_VERSION, Note
+from matcore.engine.events import Ended, Restarted, SpoolTouched
+from matcore.engine.intake import Unfit
+from matcore.engine.journal import Journal, JournalUnusable
+from matcore.engine.poller import Poller
+from matcore.engine.session import Session
+from matcore.errors import MatError
+
+if TYPE_CHECKING:
+    from matcore.engine.supervisor import Supervisor
+
+log = logging.getLogger("mat.arrivals")
+_UP = ("session", "workdir", "path", "command", "size", "config", "seats")
+
+
+class Arrivals:
+    """Fills and empties the supervisor's `watched` and `failed`."""
+
+    def __init__(self, supervisor: Supervisor) -> None:
+        self._super = supervisor
+        self._told_guard: bytes | None = None
+
+    def load_all(self, last: heartbeat.Beat | None) -> None:
+        """Take up the sessions that are not ended."""
+        for path in self._super.registry.journals():
+            self.load(path, last)
+
+    def load(self, path: Path, last: heartbeat.Beat | None) -> None:
+        try:
+            key, session = self._super.registry.open(Journal.open(path, rules=RULES_VERSION))
+        except Exception as e:  # noqa: BLE001 - the barrier: a journal that can't be taken up stops no other
+            self._failed(path, e)
+            return
+        self._super.failed.pop(path.parent.name, None)
+        self._super.host_notices.over(f"failed/{path.parent.name}")
+        if session.ledger.ended or not session.ledger.opened_at:
+            session.close()
+            return
+        watched = self._add(session, key)
+        self._super.barrier.run(watched, lambda: self._resume(watched, last))
+
+    def _failed(self, path: Path, error: Exception) -> None:
+        name = path.parent.name
+        reason = str(error) or type(error).__name__
+        log.error("%s can't be taken up: %s", path, reason, exc_info=not isinstance(error, MatError | OSError))
+        self._super.failed[name] = reason
+        entries = guard.configured(self._super.places)
+        self._super.host_notices.tell(f"failed/{name}", "session-failed", entries, session=name, reason=reason)
+
+    def _add(self, session: Session, key: str) -> Watched:
+        watched = self._super.watched[session.name] = Watched(session, key, session.driver)
+        self._super.barrier.guard(session)
+        return watched
+
+    def _resume(self, watched: Watched, last: heartbeat.Beat | None) -> None:
+        session = watched.session
+        stopped_at = None
+        if last is not None and session.name in last.sessions:
+            same_boot = last.boot_id == self._super.host.boot_id()
+            stopped_at = session.clock.at(last.boot_s) if same_boot else session.clock.at_wall(last.wall_s)
+        resuming.resume(session, stopped_at)
+        self.attend(watched)
+
+    def up(self, name: str, record: Mapping[str, Any]) -> None:
+        """What `mat up` has launched. Raises `Unfit` where it can't be watched, `NotNow` while it can't be written."""
+        watched = self._super.watched.get(name)
+        if watched is not None and watched.fault is not None:
+            watched = self._take_up_anew(watched)
+        try:
+            if watched is None:
+                key, session = self._super.registry.open(self._super.registry.create(name), config=record["config"])
+                watched = self._add(session, key)
+        except JournalUnusable as e:
+            log.error("%s can't be begun now: %s", name, e)  # noqa: TRY400 - expected
+            raise desk.NotNow from e
+        except (MatError, OSError) as e:
+            raise Unfit(str(e)) from e
+        if not self._super.barrier.run(watched, lambda w=watched: self._begin(w, record), keep=False):  # type: ignore[misc]
+            if not watched.session.ledger.opened_at:
+                self._super.watched.pop(name, None)
+                watched.session.close()
+            raise desk.NotNow
+
+    def _take_up_anew(self, watched: Watched) -> Watched | None:
+        """A session that failed has another try, as at a start."""
+        name = watched.session.name
+        with contextlib.suppress(Exception):
+            self._leave(watched.session)
+        self.load(self._super.places.journal(name), None)
+        return self._super.watched.get(name)
+
+    def _begin(self, watched: Watched, record: Mapping[str, Any]) -> None:
+        session = watched.session
+        if session.book.journal.has_source(record["id"]):
+            return
+        up = {key: record[key] for key in _UP}
+        if not session.ledger.opened_at:
+            session.commit(desk.first_entries(record, up))
+        else:
+            session.commit([Note("engine.up", up, record["id"])])
+        with contextlib.suppress(OSError):  # told when it is kept up the next time
+            self._super.upkeep.keep(session)
+        self.attend(watched)
+
+    def attend(self, watched: Watched) -> None:
+        """Watch its seats and its spools from now on."""
+        session, sup = watched.session, self._super
+        registry.adopt(session, watched.driver)
+        for role in session.roles:
+            folder = session.places.spool(role)
+            sup.watcher.add(folder)
+            sup.queue.put(SpoolTouched(folder))
+        if sup.polls and watched.driver_key not in sup.pollers:
+            poller = sup.pollers[watched.driver_key] = Poller(watched.driver_key, watched.driver, sup.queue.put)
+            poller.start()
+        sup.hurry(watched)
+        sup.keep_soon()
+
+    def restarted(self, session: Session, event: Restarted) -> None:
+        if event.seat is None:
+            session.note("engine.restart_failed", {"role": event.role, "reason": event.fault})
+            session.post.restarted(event.role, ok=False)
+            return
+        session.note("engine.seat", {"role": event.role, "seat": dict(event.seat)})
+        session.post.restarted(event.role, ok=True)
+        registry.adopt(session, session.driver)
+
+    def ended(self, event: Ended) -> None:
+        """The driver has ended a session's agents, or could not."""
+        watched = self._super.watched.get(event.session)
+        if watched is None:
+            return
+        if watched.fault is None:
+            self._super.barrier.run(watched, lambda: self._down(watched.session, event))
+        elif event.fault is None:
+            # Its core can't be asked any more, but that it has ended can still be written.
+            with contextlib.suppress(Exception):
+                watched.session.note("engine.down", {"by": "human"})
+            self._leave(watched.session)
+
+    def _down(self, session: Session, event: Ended) -> None:
+        if event.fault is not None:
+            session.note("engine.end_failed", {"reason": event.fault})
+            return
+        session.note("engine.down", {"by": "human"})
+        session.stop_watching()
+        with contextlib.suppress(OSError):
+            self._super.upkeep.keep(session)
+        self._leave(session)
+
+    def _leave(self, session: Session) -> None:
+        sup = self._super
+        session.driver.forget(session.name)
+        for role in session.roles:
+            sup.watcher.remove(session.places.spool(role))
+        sup.effects.forget(session.name)
+        sup.upkeep.forget(session.name)
+        del sup.watched[session.name]
+        session.close()
+        sup.keep_soon()
+
+    def tell_guard(self) -> None:
+        """The channels of all sessions, for a guard that has to tell of us. A failed session's are not forgotten."""
+        sup = self._super
+        entries = [e for w in sup.watched.values() for e in w.session.ledger.config.get("notify") or []]
+        if sup.failed:
+            entries += [e for e in guard.configured(sup.places) if e not in entries]
+        data = msgspec.json.encode(entries)
+        if data != self._told_guard:
+            heartbeat.replace(sup.places.channels, data)
+            self._told_guard = data

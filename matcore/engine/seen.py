@@ -1,0 +1,115 @@
+"""From sightings to facts: a driver's times become the journal's, what is known already is not written again, and what
+has not been seen for a window is unknown.
+
+A question that a dialog put to the human outlives the supervisor. The driver of the next one knows nothing of it: where
+the dialog still stands its new question is the old one, and where the seat is seen without it, it was answered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from matcore.engine.driver import Sighting
+from matcore.engine.folding import gate_name
+
+if TYPE_CHECKING:
+    from matcore.engine.session import Session
+
+FAILED = "driver-failed"
+CRASH_LOOP = "crash-loop"
+"""The reason of a `role.gone` whose agent ended again and again: the driver starts it no more, so the human is told."""
+_BLIND = (FAILED, "tmux-unreachable")
+
+
+class Seen:
+    """What was seen of one session."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._standing: dict[str, str] = {}
+        self._known_as: dict[str, str] = {}
+
+    def take(self, sighting: Sighting) -> None:
+        """Journal it as a fact, or later, while a text is on its way into that seat."""
+        session = self._session
+        fields = dict(sighting.fields)
+        role = str(fields.get("role", ""))
+        if session.post.postpones(role, sighting):
+            return
+        if fields.get("until") is not None:
+            fields["until"] = session.clock.at(float(str(fields["until"])))
+        if fields.get("started") is not None:
+            fields["started"] = session.post.started_at(role, float(str(fields["started"])))
+        if sighting.name in ("role.idle", "gate.cleared"):
+            session.post.may_go(role)
+        self._dialog_gone(role, sighting.name)
+        if not self._is_known(role, sighting.name, fields):
+            session.take(sighting.name, {**fields, "evidence": sighting.evidence})
+            if sighting.name == "role.gone" and fields.get("reason") == CRASH_LOOP:
+                about = {key: fields[key] for key in ("times", "minutes") if key in fields}
+                session.herald.tell(CRASH_LOOP, action=True, role=role, **about)
+
+    def _is_known(self, role: str, name: str, fields: dict[str, Any]) -> bool:
+        """Whether it says nothing new. Renames a dialog's question to the name that it was asked under."""
+        ledger = self._session.ledger
+        match name:
+            case "gate.raised":
+                raised = ledger.gates.get(gate_name(fields))
+                return raised is not None and raised.until == fields.get("until")
+            case "gate.cleared":
+                return gate_name(fields) not in ledger.gates
+            case "question.asked":
+                before = self._standing.pop(role, None) if fields.get("dialog") else None
+                if before is not None:
+                    self._known_as[fields["question"]] = before
+                return before is not None
+            case "question.answered":
+                question = fields["question"]
+                fields["question"] = self._known_as.pop(question, question)
+                return fields["question"] not in ledger.questions
+            case _:
+                return name.startswith("role.") and ledger.status(role) == name.removeprefix("role.")
+
+    def _dialog_gone(self, role: str, name: str) -> None:
+        """Somebody saw to a dialog while nobody watched."""
+        if name in ("role.idle", "role.busy", "role.gone") and (question := self._standing.pop(role, None)):
+            fields = {"question": question, "evidence": "the dialog is gone, seen after a restart"}
+            self._session.take("question.answered", fields)
+
+    def anew(self) -> None:
+        """The driver looks with fresh eyes from now on. It raises anew what still holds, before it has settled: the
+        same hold goes on."""
+        session = self._session
+        for gate in [g for g, raised in session.ledger.gates.items() if raised.until is None]:
+            name, _, role = gate.partition("/")
+            fields = {"gate": name, **({"role": role} if role else {}), "evidence": "nobody watched"}
+            session.take("gate.cleared", fields)
+        self._known_as.clear()
+        self._standing = {q.role: q.id for q in session.ledger.questions.values() if q.dialog}
+
+    @property
+    def is_blind(self) -> bool:
+        """Whether the driver's looks fail."""
+        return FAILED in self._session.ledger.gates
+
+    def polled(self, sightings: Sequence[Sighting], fault: str | None) -> None:
+        """One look of the driver. One that fails is a gate, not a gap; after a window of them nobody is made out."""
+        session = self._session
+        held = self.is_blind
+        if fault is not None and not held:
+            session.take("gate.raised", {"gate": FAILED, "evidence": fault[:400]})
+        elif fault is None and held:
+            session.take("gate.cleared", {"gate": FAILED})
+        for sighting in sightings:
+            self.take(sighting)
+
+    def blind(self) -> None:
+        """What has not been seen for a window is unknown."""
+        session = self._session
+        for name in _BLIND:
+            raised = session.ledger.gates.get(name)
+            if raised is not None and session.clock.now() - raised.since >= session.ledger.window_s:
+                for role in session.roles:
+                    if session.ledger.status(role) not in ("unknown", "gone"):
+                        session.take("role.unknown", {"role": role, "evidence": name})
