@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
+import sys
+import textwrap
 import time
 from typing import TYPE_CHECKING
 
@@ -44,7 +47,15 @@ def command(session: str | None, at: str | None, as_json: bool) -> None:
 
         echo_json({"session": name, "sentences": said, "snapshot": msgspec.to_builtins(shot)})
     else:
-        click.echo("\n".join(said))
+        click.echo("\n".join(_wrapped(said)))
+
+
+def _wrapped(said: list[str]) -> list[str]:
+    """Between words, where a person reads; elsewhere one sentence a line."""
+    if not sys.stdout.isatty():
+        return said
+    width = max(40, shutil.get_terminal_size().columns)
+    return [textwrap.fill(each, width, subsequent_indent="  ", break_on_hyphens=False) for each in said]
 
 
 def _as_it_was(book: Book, wall_s: float) -> Book:

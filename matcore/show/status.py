@@ -101,12 +101,19 @@ def panel(shot: Snapshot) -> RenderableType:
     table.add_column(style="dim", no_wrap=True)
     table.add_column(overflow="fold")
     for label, what in _rows(shot):
-        table.add_row(label, what)
+        table.add_row(Text(label, "bold red" if label.isupper() else ""), what)
     title = Text(f" {plain(shot.session)}")
     for part in (plain(shot.driver), WORDS[shot.state]):
         title.append(f" · {part}" if part else "", BORDERS[shot.state])
     title.append(" ")
-    return Panel(table, title=title, title_align="left", border_style=BORDERS[shot.state])
+    return Panel(table, title=title, title_align="left", border_style=_border(shot))
+
+
+def _border(shot: Snapshot) -> str:
+    """Green is for what needs nobody."""
+    if shot.needs is not None:
+        return "bold red"
+    return "yellow" if shot.state == "watched" and (shot.episode or shot.gates) else BORDERS[shot.state]
 
 
 def watcher(supervisor: Supervisor) -> list[Text]:
@@ -182,7 +189,8 @@ def _baton(shot: Snapshot) -> Text:
     baton = shot.baton
     if baton is None:
         return Text("nobody owes a handoff", "dim")
-    text = Text(plain(baton.role), "bold")
+    text = Text()
+    text.append(plain(baton.role), "bold")
     text.append(f" for {duration(shot.now - baton.since)}, since {moment(baton.since, shot.now)}", "")
     text.append(f" ({plain(baton.relay)} from {plain(baton.sender)}", "dim")
     text.append("" if baton.delivered else ", not delivered yet", "yellow")
