@@ -20,14 +20,14 @@ def sentences(shot: Snapshot) -> list[str]:
     if shot.state == "ended":
         return [f"{plain(shot.session)} has ended; nothing is watched.", *_last(shot)]
     if shot.cycle is None and shot.state == "watched":
-        return [*_waits(shot), *_idle(shot), *_last(shot)]
-    return [*_waits(shot), _baton(shot), *_now(shot), *_last(shot), *_next(shot)]
+        return [*_waits(shot), *_idle(shot), *_last(shot), *_sessions(shot)]
+    return [*_waits(shot), _baton(shot), *_now(shot), *_last(shot), *_next(shot), *_sessions(shot)]
 
 
 def _waits(shot: Snapshot) -> Iterator[str]:
     """What waits for the reader."""
     for question in shot.questions:
-        how = f"mat attach {shot.session} {question.role}" if question.dialog else f'mat answer {shot.session} "TEXT"'
+        how = f"mat attach {shot.session} {question.role}" if question.dialog else _answer(shot, question.id)
         yield (
             f"{plain(question.role)} has been waiting for your answer for {_for(shot, question.since)}: "
             f'"{plain(question.text)}". Answer: {plain(how)}'
@@ -35,6 +35,20 @@ def _waits(shot: Snapshot) -> Iterator[str]:
     for notice in shot.not_delivered:
         when = moment(notice.at, shot.now)
         yield f"A notification ({plain(notice.kind)}) of {when} has not reached you: {plain(notice.said)}."
+
+
+def _answer(shot: Snapshot, question: str) -> str:
+    """Names the question where there are several."""
+    several = sum(not each.dialog for each in shot.questions) > 1
+    return f'mat answer {shot.session}{f" --question {question}" if several else ""} "TEXT"'
+
+
+def _sessions(shot: Snapshot) -> Iterator[str]:
+    """Which agent session each role is on: one for all rounds, until a verdict asked for another."""
+    for role in shot.roles:
+        if role.agent_session is not None and role.agent_session_since is not None:
+            since = moment(role.agent_session_since, shot.now)
+            yield f"{plain(role.role)} is on the agent session {plain(role.agent_session)} since {since}."
 
 
 def _idle(shot: Snapshot) -> Iterator[str]:
