@@ -49,7 +49,7 @@ class Headless(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     `takes_id`: it opens a session of an id of ours; else `session` says where it tells its own. `takes_prompt`: the
     role prompt is handed over by these words; else the first text points to it. `add_dir`: words for a role with a
     `dir` of its own, that let it write `{mat_dir}`; `confined`: without them it could not. `failed`: any of these is
-    an error whatever the exit code is. `classes`: error class → pattern, first match counts. `resets`: a pattern whose
+    an error whatever the exit code is. `tokens` are added up. `classes`: error class → pattern, first match counts. `resets`: a pattern whose
     group is the time at which a rate limit ends.
     """
 
@@ -187,11 +187,12 @@ def read(runtime: Headless, stdout: str, stderr: str, exit_code: int | None) -> 
     """What the output of a turn says of it. `exit_code` None: it was ended by us."""
     objects = list(_objects(stdout))
     session = _first(runtime.session, objects)
-    tokens, cost = _first(runtime.tokens, objects), _first(runtime.cost, objects)
+    cost = _first(runtime.cost, objects)
+    tokens = [value for told in runtime.tokens if isinstance(value := _find(told, objects), int)]
     reading = Reading(
         session_id=session if isinstance(session, str) else None,
         failed=exit_code != 0 or any(_find(told, objects) not in (None, False, "", 0) for told in runtime.failed),
-        tokens=int(tokens) if isinstance(tokens, int | float) else None,
+        tokens=sum(tokens) if tokens else None,
         cost=float(cost) if isinstance(cost, int | float) else None,
     )
     if reading.failed:
