@@ -20,12 +20,13 @@ def sources() -> list[Path]:
 
 
 def made(tree: ast.Module) -> list[str]:
-    """Uses of `uuid`, and strings put together for something that is named an agent session."""
+    """Uses of `uuid` that are no name of a file (`.hex`), and strings put together for an agent session."""
+    names_a_file = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Attribute) and node.attr == "hex"}
     found = []
     for node in ast.walk(tree):
         match node:
-            case ast.Import(names=names) if any(name.name == "uuid" for name in names):
-                found.append("import uuid")
+            case ast.Call(func=ast.Attribute(value=ast.Name(id="uuid"))) if id(node) not in names_a_file:
+                found.append(f"line {node.lineno}")
             case ast.ImportFrom(module="uuid"):
                 found.append("import uuid")
             case ast.keyword(arg="agent_session" | "session_id", value=ast.JoinedStr() | ast.BinOp()):
@@ -55,7 +56,7 @@ def test_no_other_module_makes_one(file: Path) -> None:
 @pytest.mark.parametrize(
     "code",
     [
-        "import uuid",
+        "import uuid; seat = str(uuid.uuid4())",
         "from uuid import uuid4",
         'agent_session = f"round-{n}"',
         'seat = {"agent_session": f"{role}-{n}"}',
