@@ -4,7 +4,8 @@ The caller feeds a fact, carries out what was decided, and feeds `clock.reached`
 than now: once all facts of an instant are in, the ladder has its turn, then the deadline on progress.
 
 Where the page leaves a choice: a `clock.reached` ends the facts of its instant wherever it stands, for a journal that
-is fed back must give the same; one that comes later in the same instant is another turn of the ladder.
+is fed back must give the same; what comes later in the same instant has another turn of the ladder. (`mat simulate`
+feeds clocks by itself, at the end of each instant.)
 """
 
 from __future__ import annotations
