@@ -3,6 +3,7 @@
 #   make demo              a duo of scripted agents stalls, is woken, completes (about a minute)
 #   make demo ARGS=--json  the same; stdout is the journal as JSON lines and nothing else
 #   make test              all tests (ARGS="-k ladder" for some)
+#   make test-agents       the tests that drive real agent programs; installs these into .agents
 #   make check             format, lint, types, tests, scenarios, stale docs: what CI demands
 #   make format            puts the format right
 #   make docs              writes the generated pages of docs/ anew
@@ -11,7 +12,7 @@
 
 MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := help
-.PHONY: help demo setup test check format lint types scenarios docs docs-check bench clean
+.PHONY: help demo setup test test-agents check format lint types scenarios docs docs-check bench clean
 
 ARGS ?=
 BIN := .venv/bin
@@ -37,6 +38,10 @@ test: setup
 	@ground=$$(mktemp -d "$${TMPDIR:-/tmp}/mat-test-XXXXXX") && \
 	if $(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup --basetemp="$$ground/t" $(ARGS); \
 	then rm -rf "$$ground"; else status=$$?; echo "the tests' files are kept in $$ground" >&2; exit $$status; fi
+
+test-agents: setup
+	@.ci/install-agents --all
+	@MAT_REQUIRE_AGENTS=all $(MAKE) test ARGS="tests/agents $(ARGS)"
 
 # The tests come last, so that their summary is what a reader sees; --cov adds that rules and words are covered.
 check: lint types docs-check scenarios

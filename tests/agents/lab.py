@@ -6,9 +6,11 @@
 
 Programs are looked for in `$MAT_AGENTS_DIR`, else in the repository's `.agents/node_modules/.bin`, where
 `.ci/install-agents` puts them. A test whose program is not there is skipped with the reason; with
-`MAT_REQUIRE_AGENTS=1` it fails. Programs run in a network namespace with loopback only. Where none can be made the
-test is skipped (or fails) likewise, unless `MAT_AGENTS_OPEN_NETWORK=1` says that the machine's own network will do:
-the keys are dummies and every address leads to the scripted model, but what a program calls home with can't be known.
+`MAT_REQUIRE_AGENTS=1` it fails where CI has the program, with `MAT_REQUIRE_AGENTS=all` it always fails.
+
+Programs run in a network namespace with loopback only. Where none can be made the test is skipped (or fails) likewise,
+unless `MAT_AGENTS_OPEN_NETWORK=1` says that the machine's own network will do: the keys are dummies and every address
+leads to the scripted model, but what a program calls home with can't be known.
 """
 
 from __future__ import annotations
@@ -33,7 +35,7 @@ from tests.agents.terminal import Terminal
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 DUMMY_KEY = "dummy-key-of-the-lab"
-INSTALL = "run .ci/install-agents"
+IN_CI = ("pi", "claude")
 
 
 def program(name: str) -> Path | None:
@@ -43,10 +45,11 @@ def program(name: str) -> Path | None:
     return path if os.access(path, os.X_OK) and shutil.which("node") else None
 
 
-def cannot(reason: str) -> NoReturn:
-    """Skip with the reason, or fail where these tests are required."""
-    if os.environ.get("MAT_REQUIRE_AGENTS") == "1":
-        pytest.fail(f"MAT_REQUIRE_AGENTS=1, but {reason}")
+def cannot(reason: str, name: str) -> NoReturn:
+    """Skip with the reason, or fail where the tests of the program `name` are required."""
+    required = os.environ.get("MAT_REQUIRE_AGENTS")
+    if required == "all" or (required == "1" and name in IN_CI):
+        pytest.fail(f"MAT_REQUIRE_AGENTS={required}, but {reason}")
     pytest.skip(reason)
 
 
@@ -247,7 +250,7 @@ def lab(name: str, root: Path) -> Iterator[Lab]:
     """A lab for the program `name` below `root`; all that it started has ended afterwards."""
     binary = program(name)
     if binary is None:
-        cannot(f"{name} is not installed: {INSTALL}")
+        cannot(f"{name} is not installed: run .ci/install-agents{'' if name in IN_CI else ' --all'}", name)
     with contextlib.ExitStack() as ends:
         prefix: tuple[str, ...] = ()
         if os.environ.get("MAT_AGENTS_OPEN_NETWORK") != "1":
@@ -255,7 +258,8 @@ def lab(name: str, root: Path) -> Iterator[Lab]:
                 prefix = ends.enter_context(loopback_only()).prefix
             except NoNamespace as error:
                 cannot(
-                    f"no network namespace can be made here ({error}): run as root, or set MAT_AGENTS_OPEN_NETWORK=1"
+                    f"no network namespace can be made here ({error}): run as root, or set MAT_AGENTS_OPEN_NETWORK=1",
+                    name,
                 )
         made = Lab(binary, root, prefix)
         ends.push(made.ends)
