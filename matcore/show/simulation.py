@@ -81,11 +81,7 @@ def load_all(files: Iterable[Path]) -> list[Scenario]:
 
 
 def run(scenario: Scenario) -> list[dict[str, object]]:
-    """The decisions of the run as plain records, each effect with its `ok`.
-
-    The times of `clock.reached` are implied. One in the file is taken as implied too: all other facts of its instant
-    come before the ladder, wherever it stands among them.
-    """
+    """The decisions of the run as plain records, each effect with its `ok`."""
     told: list[dict[str, object]] = []
     state = session.initial()
 
@@ -111,14 +107,18 @@ def run(scenario: Scenario) -> list[dict[str, object]]:
             feed(ClockReached(moment))
 
     feed(scenario.configured)
-    for fact in scenario.facts:
-        if fact.at > scenario.until:
-            break
+    for fact in _taken_in(scenario):
         clocks(fact.at)
-        if not isinstance(fact, ClockReached):
-            feed(fact)
+        feed(fact)
     clocks(scenario.until, at_it_too=True)
     return told
+
+
+def _taken_in(scenario: Scenario) -> Iterator[Fact]:
+    """Up to the end, and no clocks: their times are implied, after all facts of an instant, wherever one may stand."""
+    for fact in scenario.facts:
+        if fact.at <= scenario.until and not isinstance(fact, ClockReached):
+            yield fact
 
 
 def difference(expected: Sequence[Mapping[str, object]], actual: Sequence[Mapping[str, object]]) -> str | None:
