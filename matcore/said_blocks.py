@@ -66,7 +66,8 @@ class Gate:
             return f" (and this could not be recorded: {error.strerror})"
         if self._blocks < self._seat.max_blocks:
             return ""
-        return f" (refused {self._blocks} times in a row; the human is told)"
+        told = "is" if self._blocks == self._seat.max_blocks else "was"
+        return f" (refused {self._blocks} times in a row; the human {told} told)"
 
     def _record(self, check: str, reason: str | None) -> None:
         record = handoff.checked(check, reason, blocks=self._blocks, max_blocks=self._seat.max_blocks, file=self._file)

@@ -93,6 +93,12 @@ def find(data: bytes, message: str) -> dict[str, object] | None:
     )
 
 
+def highest(data: bytes) -> int:
+    """The highest number that was given, 0 without one."""
+    last = next(entries(data), None)
+    return int(str(last["seq"])) if last else 0
+
+
 def message_id(seq: int) -> str:
     """The id of a relay, made from its number here and nowhere else."""
     return f"r-{seq:06d}"

@@ -140,7 +140,20 @@ def _approved(seat: Seat, name: str, checks: Iterable[handoff.StructuralCheck]) 
         gate.passed(said_blocks.FILE)
         for check in checks:
             gate.judge(check.name, check.refusal(read))
+        if read.seen is not None:
+            gate.judge("seen", _unseen(seat, read.seen))
     return read
+
+
+def _unseen(seat: Seat, seen: int) -> str | None:
+    """Why a handoff can't have seen that number. Only where it names one is the index read for it."""
+    with said_index.Lock(seat.root):
+        highest = said_index.highest(said_index.read(seat.root, seat.session))
+    if seen <= highest:
+        return None
+    return (
+        f"`seen: {seen}` is no relay's number yet, the highest is {highest}: write what you have read, or leave it out"
+    )
 
 
 def _checked(seat: Seat, name: str) -> str:

@@ -23,8 +23,7 @@ import os
 from collections.abc import Iterable
 
 from matcore import spoolfile
-from matcore.errors import Refused
-from matcore.said_index import Lock, entries, index_path, message_id, read
+from matcore.said_index import Lock, entries, highest, index_path, message_id, read
 
 LONGEST_BODY = 1024 * 1024
 """Characters that a record carries beside its file. Only an answer of the human may be longer."""
@@ -86,15 +85,10 @@ def send(root: str, draft: Draft, *, again: bool) -> Sent:
     with Lock(root):
         data = read(root, draft.session)
         finish(root, data, [draft.spool])
-        lines = entries(data)
-        last = next(lines, None)
-        highest = int(str(last["seq"])) if last else 0
-        if draft.seen is not None and draft.seen > highest:
-            raise Refused(f"`seen: {draft.seen}` is no relay's number yet, the highest is {highest}; nothing sent")
         before = None if again else _already(data, draft)
         if before is not None:
             return Sent(str(before["id"]), int(str(before["seq"])), fresh=False)
-        return _hand_over(root, draft, highest + 1, digest, path)
+        return _hand_over(root, draft, highest(data) + 1, digest, path)
 
 
 def _hand_over(root: str, draft: Draft, seq: int, digest: str, path: str) -> Sent:

@@ -347,6 +347,18 @@ def test_every_check_leaves_a_record(scene: Scene, say: Say) -> None:
     assert scene.said("handoff.checked")[-1]["blocks"] == 1
 
 
+def test_a_number_that_was_never_given_is_refused_on_record(scene: Scene, say: Say) -> None:
+    """`seen` beyond the last relay says how to mend it, counts in the row, and the third time tells the human."""
+    scene.file("h.md", "---\nseen: 7\n---\nx\n")
+    for told in ("", "", "the human is told", "the human was told"):
+        code, _, err = say("send-relay", "h.md")
+        assert (code, told in err) == (1, True)
+        assert "h.md: `seen: 7` is no relay's number yet, the highest is 0: write what you have read" in err
+    checks = [c for c in scene.said("handoff.checked") if not c["approved"]]
+    assert [(c["check"], c["blocks"]) for c in checks] == [("seen", 1), ("seen", 2), ("seen", 3), ("seen", 4)]
+    assert scene.index() == []
+
+
 def test_a_file_that_is_not_there_counts_too(scene: Scene, say: Say) -> None:
     """The check `file` comes first, is recorded, and counts for each file and role apart."""
     say("send-relay", "missing.md")
