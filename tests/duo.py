@@ -22,6 +22,8 @@ from matcore.engine import heartbeat
 from matcore.engine.journal import Entry, Journal
 from matcore.places import SessionPlaces, StatePlaces
 from tests.waiting import wait_for
+from tmuxdriver.server import Tmux, TmuxError
+from tmuxdriver.sessions import Server
 
 MAT = [str(Path(sys.executable).parent / "mat")]
 UP_WITHIN_S = 40.0
@@ -36,6 +38,7 @@ class Duo:
         self.work = folder / "work"
         self.work.mkdir(parents=True, exist_ok=True)
         self.socket = folder / "s"
+        self.server = Server(Tmux(socket=str(self.socket)))
         self.state = StatePlaces(folder / "state" / "mat")
         self.env = {**os.environ, "XDG_STATE_HOME": str(folder / "state"), "HOME": str(folder)}
         self.config: dict[str, Any] = {
@@ -79,11 +82,10 @@ class Duo:
         return self.mat("up", *args, timeout_s=UP_WITHIN_S)
 
     def tmux(self, *args: str, check: bool = True) -> str:
-        done = subprocess.run(
-            ["tmux", "-S", str(self.socket), *args], capture_output=True, text=True, timeout=10, check=False
-        )
+        """A command to the session's server, as a person would give it; what it printed."""
+        done = self.server.cmd(*args)
         assert not check or done.returncode == 0, f"tmux {args}: {done.stderr}"
-        return done.stdout
+        return "".join(f"{line}\n" for line in done.stdout)
 
     def pane(self, role: str) -> str:
         """The pane id of a role's seat."""
@@ -159,14 +161,15 @@ class Duo:
             with suppress(subprocess.TimeoutExpired):
                 self.mat("down", self.session, "--now", check=False, timeout_s=40)
         with suppress(AssertionError):
-            wait_for(lambda: not self._ours(), 10, "no process left")
-        for process in self._ours():
+            wait_for(lambda: not self.ours(), 10, "no process left")
+        for process in self.ours():
             with suppress(psutil.NoSuchProcess):
                 process.send_signal(signal.SIGKILL)
         if self.socket.exists():
-            self.tmux("kill-server", check=False)
+            with suppress(TmuxError):  # some tests have stopped it
+                self.server.kill()
 
-    def _ours(self) -> list[psutil.Process]:
+    def ours(self) -> list[psutil.Process]:
         """Guard and supervisor of this test's state folder."""
         found = []
         for process in psutil.process_iter():

@@ -85,12 +85,12 @@ def test_two_mat_up_at_once_are_one_session_and_one_supervisor(duo: Duo) -> None
     assert [p.returncode for p in both] == [0, 0], said
     assert sum("nothing was started" in out for out, _ in said) == 1
     assert len(duo.entries("session.configured")) == 1
-    assert len(duo._ours()) == 2, "one guard and one supervisor"
+    assert len(duo.ours()) == 2, "one guard and one supervisor"
     assert len(duo.tmux("list-panes", "-a").splitlines()) == 2
 
 
 def test_handoffs_and_output_that_are_hostile_do_no_harm(duo: Duo, tmp_path: Path) -> None:
-    """Markup, escape and paste-end sequences and tmux formats in what agents say: shown harmless, never typed or run."""
+    """Markup, escape and paste-end sequences and tmux formats in what agents say: shown, never typed or run."""
     hostile = (
         "[red]x[/] \x1b[201~ \x1b]2;owned\x07 #(touch "
         + str(tmp_path / "pwned")
@@ -134,7 +134,7 @@ def test_down_leaves_nothing_behind(duo: Duo) -> None:
     duo.up()
     duo.wait("role.idle", 30, role="review")
     duo.mat("down", "duo", "--now")
-    wait_for(lambda: not duo._ours(), 15, "no supervisor left")
+    wait_for(lambda: not duo.ours(), 15, "no supervisor left")
     assert duo.tmux("list-sessions", check=False) == ""
     assert duo.entries("engine.down")
     assert "has ended" in duo.mat("why", "duo").stdout
