@@ -2,7 +2,8 @@
 
 Everything is found again by the pane's user options, so that a second `up` starts nothing twice. Values of variables
 never stand in argv: they go by `update-environment`, which keeps them for later restarts too. Every `#` in a name or a
-path is doubled where tmux expands formats, for `#(…)` runs commands.
+path is doubled where tmux expands formats, for `#(…)` runs commands. Sessions are asked for and ended by libtmux; a
+pane is started and marked in one invocation and from an argv: libtmux has a call for each, and a string for a shell.
 """
 
 from __future__ import annotations
@@ -23,7 +24,8 @@ from tmuxdriver.panes import Identity, Pane
 from tmuxdriver.process import end_tree
 from tmuxdriver.profile import Profile
 from tmuxdriver.seat import boot_s
-from tmuxdriver.server import CommandFailed, NoServer, Tmux, TmuxError
+from tmuxdriver.server import NoServer, Tmux, TmuxError
+from tmuxdriver.sessions import end_session, has_session
 
 _KEPT = ("DISPLAY", "SSH_AUTH_SOCK", "SSH_AGENT_PID", "SSH_CONNECTION", "WINDOWID", "XAUTHORITY")
 """tmux's own default of `update-environment`."""
@@ -153,7 +155,7 @@ def start(tmux: Tmux, spec: SessionSpec, role: str, what: Start) -> Identity:
         *_marks(created, {"@mat_session": spec.session, "@mat_role": role}),
         *_marks(created, _notes(what)),
     ]
-    if _has_session(tmux, spec.session):
+    if has_session(tmux, spec.session):
         begin = [["new-window", "-t", f"={spec.session}:", *where, *command]]
     else:
         names = " ".join([*_KEPT, *sorted({name for each in spec.roles for name in each.env})])
@@ -196,8 +198,7 @@ def stop(tmux: Tmux, session: str) -> None:
     for pane in find(tmux, session).values():
         if not pane.dead:
             end_tree(int(pane.identity.pane_pid))
-    if _has_session(tmux, session):
-        tmux.run(["kill-session", "-t", f"={session}"])
+    end_session(tmux, session)
 
 
 def attach_argv(tmux: Tmux, session: str, role: str | None) -> list[str]:
@@ -213,14 +214,6 @@ def attach_argv(tmux: Tmux, session: str, role: str | None) -> list[str]:
         raise Unavailable(f"There is no pane of {session if role is None else f'{session}/{role}'}. Try `mat status`.")
     target = f"={session}:" if role is None else f"={session}:={role}"
     return ["env", "-u", "TMUX", *tmux.prefix, "attach-session", "-E", "-t", target]
-
-
-def _has_session(tmux: Tmux, session: str) -> bool:
-    try:
-        tmux.run(["has-session", "-t", f"={session}"])
-    except (CommandFailed, NoServer):
-        return False
-    return True
 
 
 def _identity(out: str) -> Identity:

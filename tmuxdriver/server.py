@@ -1,7 +1,7 @@
 """A small tmux client: an explicit socket, UTF-8, a bound on the time and on the output of every call.
 
-libtmux lists through a subprocess without a timeout (its `fetch_objs` does not go through `Server.cmd`), so a stopped
-server would block the supervisor for ever; the driver therefore asks tmux itself. A call that gives no answer is
+All that mat asks of tmux goes through here: the poll and the guarded steps of a delivery directly, sessions and windows
+through libtmux (`tmuxdriver.sessions`), whose `Server.cmd` is this client. A call that gives no answer is
 `Unreachable`, which is never "no panes": only `NoServer` is an authoritative no.
 """
 

@@ -22,6 +22,7 @@ from tests.waiting import wait_for
 from tmuxdriver.driver import TmuxDriver
 from tmuxdriver.profile import shipped_folder
 from tmuxdriver.server import Tmux, TmuxError
+from tmuxdriver.sessions import Server
 
 READY = "> Ask me to do anything"
 
@@ -40,6 +41,7 @@ class Rig:
     def __post_init__(self) -> None:
         self.socket = f"mat-{uuid.uuid4().hex[:12]}"
         self.tmux = Tmux(socket=self.socket)
+        self.server = Server(self.tmux)
         self.work = self.folder / "work"
         self.work.mkdir()
         self.log_file = self.folder / "log.jsonl"
@@ -75,8 +77,8 @@ class Rig:
             client.kill()
             client.wait()
         pids = [record["pid"] for record in self.log() if record["what"] == "start"]
-        with contextlib.suppress(TmuxError):  # some tests end it themselves
-            self.tmux.run(["kill-server"])
+        with contextlib.suppress(TmuxError):  # some tests have stopped it
+            self.server.kill()
         left = [process for pid in set(pids) if psutil.pid_exists(pid) for process in [psutil.Process(pid)]]
         for process in left:
             process.kill()

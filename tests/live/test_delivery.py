@@ -188,11 +188,11 @@ def test_a_server_that_was_killed_is_gone(make_rig: MakeRig) -> None:
     """All roles are gone, and a new server's pane of the same number is a stranger."""
     rig = make_rig()
     rig.up()
-    rig.person("kill-server")
+    rig.server.kill()
     wait_for(lambda: not psutil.pid_exists(int(str(rig.seats["dev"]["server_pid"]))))
     assert rig.deliver(TEXT).verdict is Verdict.GONE
     rig.wait_to_see("role.gone", role="dev")
-    rig.person("new-session", "-d", "-s", "other", "--", "/bin/cat")
+    rig.server.new_session(session_name="other", window_command="/bin/cat")
     assert rig.person("list-panes", "-a", "-F", "#{pane_id}").strip() == rig.pane()
     assert rig.deliver(TEXT).verdict is Verdict.GONE
     assert rig.screen().strip() == ""

@@ -193,13 +193,13 @@ def test_stop_ends_the_agents_and_what_they_started(make_rig: MakeRig) -> None:
     """Nothing of a session is left, and other sessions on the server live on."""
     rig = make_rig(script={"rules": [{"when": "run", "steps": [{"run": "sleep 300"}]}]})
     rig.up()
-    rig.person("new-session", "-d", "-s", "duo-other", "--", "/bin/cat")
+    rig.server.new_session(session_name="duo-other", window_command="/bin/cat")
     rig.keys("run", "Enter")
     agent = psutil.Process(rig.agent_pid())
     family = wait_for(lambda: [p for p in agent.children(recursive=True) if p.name() == "sleep"])
     rig.driver.stop("duo")
     wait_for(lambda: not any(_lives(process) for process in (agent, *family)))
-    assert "duo-other" in rig.person("list-sessions")
+    assert rig.server.has_session("duo-other")
 
 
 def test_the_environment_of_a_seat(make_rig: MakeRig, monkeypatch: pytest.MonkeyPatch) -> None:
