@@ -33,6 +33,10 @@ class _RelaySent(msgspec.Struct):
     warnings: list[str] | None = None
 
 
+class _HumanRelay(_RelaySent):
+    answers: _Id | None = None
+
+
 class _AlreadySent(msgspec.Struct):
     message_id: _Id
     to: _Name
@@ -124,7 +128,7 @@ OF_A_ROLE: _Utterances = {
     ("record", "handoff.checked"): _Checked,
 }
 OF_THE_USER: _Utterances = {
-    ("fact", "relay.sent"): _RelaySent,
+    ("fact", "relay.sent"): _HumanRelay,
     ("fact", "relay.already_sent"): _AlreadySent,
     ("fact", "relay.acked"): _Acked,
     ("fact", "cycle.opened"): _Cycle,
