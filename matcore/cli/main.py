@@ -164,7 +164,8 @@ def run(argv: list[str] | None = None) -> int:
     except BrokenPipeError:
         return _reader_left()
     except SystemExit as e:  # click and rich both end the process themselves when the reader of a pipe has left
-        return _reader_left() if _has_no_reader() else int(e.code or 0)
+        left = isinstance(e.__context__, BrokenPipeError) or _has_no_reader()
+        return _reader_left() if left else int(e.code or 0)
     return code
 
 
