@@ -39,14 +39,16 @@ SETTLES_S = 2 * STILL_S
 """How long a seat of which nothing is known yet may take to prove that it is idle."""
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _PASTE_FRAME = re.compile(r"(?:\x1b\[|\x9b)20[01]~")
+_COMPLETED = re.compile(r"(?:^|\s)[$@/#]\S*$")
 _DONE, _HELD = "mat-done", "mat-held"
 
 
 def sanitise(text: str) -> str:
     """A text that can't leave the paste frame nor press a key: no C0 but newline and tab, no DEL, no C1, no frame ends.
 
-    The last newlines go too, for Enter is pressed apart. Raises `OurMistake` for a text that programs would run or
-    look up instead of reading it, or that is too long: no text that is meant for an agent is.
+    The last newlines go too, for Enter is pressed apart; a space parts it from a last word for which programs open a
+    list of completions, which would take the Enter (`$HOME`, `@file`). Raises `OurMistake` for a text that programs
+    would run or look up instead of reading it, or that is too long: no text that is meant for an agent is.
     """
     clean = text.replace("\r\n", "\n")
     while _PASTE_FRAME.search(clean):
@@ -57,7 +59,7 @@ def sanitise(text: str) -> str:
         raise OurMistake(f"A text for an agent must not be empty nor start with {clean[:1]!r}.")
     if size > MOST_BYTES:
         raise OurMistake(f"A text for an agent has {size} bytes; it may have {MOST_BYTES}.")
-    return clean
+    return f"{clean} " if _COMPLETED.search(clean) else clean
 
 
 @dataclass(slots=True)

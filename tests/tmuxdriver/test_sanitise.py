@@ -27,7 +27,14 @@ def test_no_control_character_gets_through(text: str) -> None:
 @given(st.text(st.characters(exclude_categories=["Cc", "Cs"]), max_size=200))
 def test_other_text_arrives_as_it_is(text: str) -> None:
     """Unicode, quotes, dollars, backticks and tmux formats are text."""
-    assert sanitise("[m]" + text) == ("[m]" + text).rstrip()
+    assert sanitise("[m]" + text).rstrip() == ("[m]" + text).rstrip()
+
+
+@pytest.mark.parametrize("last", ["$HOME", "@TASK.md", "/etc", "#12", "$"])
+def test_a_space_follows_a_word_that_programs_would_complete(last: str) -> None:
+    """Codex opens a list of names for it, and that list takes the Enter."""
+    assert sanitise(f"[m] look at {last}\n") == f"[m] look at {last} "
+    assert sanitise(f"[m] look at {last} now") == f"[m] look at {last} now"
 
 
 @pytest.mark.parametrize("text", ["", "\n", "!ls", "/quit", "#x", "@file", "\x1b!ls", "\x00/quit"])
