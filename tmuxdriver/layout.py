@@ -8,6 +8,7 @@ pane is started and marked in one invocation and from an argv: libtmux has a cal
 
 from __future__ import annotations
 
+import json
 import os
 import shlex
 import shutil
@@ -20,6 +21,7 @@ from matcore.engine.driver import RoleSpec, SessionSpec, new_session
 from matcore.errors import BadConfig, Unavailable
 from matcore.places import SessionPlaces
 from tmuxdriver import panes
+from tmuxdriver.fill import filled
 from tmuxdriver.panes import Identity, Pane
 from tmuxdriver.process import end_tree
 from tmuxdriver.profile import Profile
@@ -40,6 +42,8 @@ class Start:
     cwd: Path
     agent_session: str | None
     started_s: float
+    needs_prompt: bool = False
+    """A new agent session of a program that can't be handed the role's prompt at its start."""
 
 
 def plan(spec: SessionSpec, role: RoleSpec, profile: Profile, *, resume: str | None, hooks: bool = True) -> Start:
@@ -57,6 +61,7 @@ def plan(spec: SessionSpec, role: RoleSpec, profile: Profile, *, resume: str | N
         "mat": shlex.quote(str(Path(sys.executable).with_name("mat"))),
         "bin": str(Path(sys.executable).parent),
         "prompt_file": str(role.prompt_file),
+        "prompt_toml": _toml(role.prompt_file) if "{prompt_toml}" in "".join(profile.launch.prompt) else "",
         "session_id": agent_session or "",
         "mat_dir": str(root),
         "files": str(files),
@@ -67,8 +72,8 @@ def plan(spec: SessionSpec, role: RoleSpec, profile: Profile, *, resume: str | N
     }
     _write_files(profile, files, values)
     own = {"MAT_SESSION": spec.session, "MAT_ROLE": role.name, "MAT_DIR": str(root)}
-    env = {name: _filled(value, values) for name, value in profile.launch.env.items()} | own
-    words = [_filled(word, values) for word in _words(spec, role, profile, resume=resume is not None, hooks=hooks)]
+    env = {name: filled(value, values) for name, value in profile.launch.env.items()} | own
+    words = [filled(word, values) for word in _words(spec, role, profile, resume=resume is not None, hooks=hooks)]
     found = words[0] if Path(words[0]).is_absolute() else shutil.which(words[0], path=spec.path)
     if not role.dir.is_dir():
         raise Unavailable(f"{role.name}: there is no folder {role.dir}. Make it, or change `dir`.")
@@ -100,9 +105,14 @@ def _words(spec: SessionSpec, role: RoleSpec, profile: Profile, *, resume: bool,
     ]
 
 
+def _toml(file: Path) -> str:
+    """A file's text as a TOML string: JSON's escapes are TOML's, too. Empty where there is none."""
+    return json.dumps(file.read_text(encoding="utf-8") if file.is_file() else "", ensure_ascii=False)
+
+
 def _is_saved(profile: Profile, agent_session: str) -> bool:
     """Whether the program has anything to take up: some keep no session in which nothing was said, and then refuse."""
-    texts = (_filled(text, {"session_id": agent_session}) for text in profile.launch.saved)
+    texts = (filled(text, {"session_id": agent_session}) for text in profile.launch.saved)
     places = [Path(os.path.expandvars(text)).expanduser() for text in texts]
     absolute = [place for place in places if place.is_absolute()]  # a variable that is not set leaves its name
     files = [file for place in absolute for file in Path(place.anchor).glob(str(place.relative_to(place.anchor)))]
@@ -117,17 +127,11 @@ def _has_line(file: Path, text: str) -> bool:
         return False
 
 
-def _filled(text: str, values: Mapping[str, str]) -> str:
-    for name, value in values.items():
-        text = text.replace("{" + name + "}", value)
-    return text
-
-
 def _write_files(profile: Profile, folder: Path, values: Mapping[str, str]) -> None:
     for name, content in profile.launch.files.items():
         path = folder / name
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        path.write_text(_filled(content, values), encoding="utf-8")
+        path.write_text(filled(content, values), encoding="utf-8")
         path.chmod(0o600)
 
 

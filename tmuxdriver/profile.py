@@ -29,9 +29,9 @@ class Launch(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How the program is started in a pane: argv, never a shell.
 
     Placeholders in every string: `{python}`, `{mat}` (the command's absolute path, quoted for a shell), `{bin}` (the
-    folder of our commands), `{prompt_file}`, `{session_id}`, `{mat_dir}`, `{files}` (the folder that `files` are
-    written to), `{backends}` (the folder of the profile), `{role}`, `{session}`, `{dir}`. Other words in braces stay
-    as they are.
+    folder of our commands), `{prompt_file}`, `{prompt_toml}` (its text as a TOML string), `{session_id}`, `{mat_dir}`,
+    `{files}` (the folder that `files` are written to), `{backends}` (the folder of the profile), `{role}`,
+    `{session}`, `{dir}`, and around them `{sha256(TEXT)}`. Other words in braces stay as they are.
     """
 
     argv: tuple[str, ...]
