@@ -110,7 +110,7 @@ def test_hints_a_question_and_the_end_of_the_goal(duo: Duo) -> None:
     ]
     (answer,) = [text for text in review if "Answer to your question" in text]
     assert f"Answer to your question {asked}: Is 0 an error?" in answer
-    path = next(line.removeprefix("Read ") for line in answer.splitlines() if line.startswith("Read "))
+    path = next(line.removeprefix("Read ").strip() for line in answer.splitlines() if line.startswith("Read "))
     assert Path(path).read_text(encoding="utf-8") == ANSWER
     assert sum("<goal_complete>" in text for text in dev) == 1
     assert not any("<goal_" in text for text in review)
@@ -123,6 +123,7 @@ def test_hints_a_question_and_the_end_of_the_goal(duo: Duo) -> None:
     assert "mat attach duo dev" in duo.told()
     journal = duo.state.journal("duo")
     assert refolded(journal) == decided(journal)
+    duo.mat("verify", "duo")
     page = duo.mat("recap").stdout
     assert "cycle c1: completed by dev" in page
     assert "handoffs: 6 (dev 3, review 3)" in page

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from pathlib import Path
 from typing import Any
 
@@ -269,3 +270,23 @@ def test_no_two_texts_are_alike(world: World) -> None:
     typed = [e["text"] for e in world.entries("engine.inject")]
     assert len(typed) > 8
     assert len(set(typed)) == len(typed)
+
+
+def test_send_relay_learns_what_it_must_check(world: World) -> None:
+    """Required keys, the checks that agents run themselves and the number of refusals go from duo.yaml to them."""
+    world.up(handoff={"require": ["issue"], "commands": ["verdict"], "gates": ["required-keys"], "max_blocks": 5})
+    about = json.loads(world.folder_of().about.read_text())
+    assert (about["require"], about["commands"], about["max_blocks"]) == (["issue"], ["verdict"], 5)
+
+
+def test_three_refusals_in_a_row_are_told_once(world: World) -> None:
+    """The third one, with the check, the reason and the file; passes and further refusals are only on record."""
+    world.up()
+    for blocks, approved in ((0, True), (1, False), (2, False), (3, True), (3, False), (4, False)):
+        world.says(
+            "dev", record="handoff.checked", approved=approved, check="verdict", blocks=blocks, max_blocks=3,
+            reason=None if approved else "none of `ok`", file="/w/v.md",
+        )  # fmt: skip
+    assert len(world.entries("handoff.checked")) == 6
+    (told,) = world.told
+    assert "dev was refused 3 times in a row by verdict; nothing was sent" in told
