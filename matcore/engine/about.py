@@ -32,8 +32,11 @@ class Upkeep:
         self._state = state
         self._written: dict[str, bytes] = {}
 
-    def keep(self, session: Session) -> list[str]:
-        """Bring a session's folder up to date. Returns what was missing and had to be made again."""
+    def keep(self, session: Session, *, ended: bool = False) -> list[str]:
+        """Bring a session's folder up to date. Returns what was missing and had to be made again. Raises `OSError`.
+
+        `ended`: the session is about to end, and its agents' commands say so from now on.
+        """
         places = places_of(session.ledger)
         missing = make_folders(places, session.roles)
         with contextlib.suppress(BadConfig):  # its source is gone, too: the agent has read it long ago
@@ -44,7 +47,7 @@ class Upkeep:
             rewrite_index(session, places)
             missing += [] if stands else [places.sent_index.name]
         finish_sending(session, places, self._state)
-        about = msgspec.json.encode(_about(session, self._state))
+        about = msgspec.json.encode(_about(session, self._state, ended=ended))
         if self._written.get(session.name) != about or not places.about.exists():
             replace(places.about, about)
             self._written[session.name] = about
@@ -110,7 +113,7 @@ def _has_file(folder: Path) -> bool:
         return False
 
 
-def _about(session: Session, state: StatePlaces) -> dict[str, Any]:
+def _about(session: Session, state: StatePlaces, *, ended: bool) -> dict[str, Any]:
     ledger = session.ledger
     handoff = ledger.config.get("handoff") or {}
     workdir = Path(ledger.workdir)
@@ -127,5 +130,5 @@ def _about(session: Session, state: StatePlaces) -> dict[str, Any]:
         "max_blocks": handoff.get("max_blocks", 3),
         "cycle": {"id": ledger.cycle, "goal": ledger.goal} if ledger.cycle else None,
         "frontier": ledger.frontier,
-        "ended": ledger.ended,
+        "ended": ended or ledger.ended,
     }

@@ -15,10 +15,10 @@ import msgspec
 
 from matcore.engine import desk, guard, heartbeat, registry, resuming
 from matcore.engine.barrier import Watched
-from matcore.engine.book import RULES_VERSION, Note
+from matcore.engine.book import Note
 from matcore.engine.events import Ended, Restarted, SpoolTouched
 from matcore.engine.intake import Unfit
-from matcore.engine.journal import Journal, JournalUnusable
+from matcore.engine.journal import JournalUnusable
 from matcore.engine.poller import Poller
 from matcore.engine.session import Session
 from matcore.errors import MatError
@@ -44,15 +44,15 @@ class Arrivals:
 
     def load(self, path: Path, last: heartbeat.Beat | None) -> None:
         try:
-            key, session = self._super.registry.open(Journal.open(path, rules=RULES_VERSION))
+            found = self._super.registry.found(path)
         except Exception as e:  # noqa: BLE001 - the barrier: a journal that can't be taken up stops no other
             self._failed(path, e)
             return
         self._super.failed.pop(path.parent.name, None)
         self._super.host_notices.over(f"failed/{path.parent.name}")
-        if session.ledger.ended or not session.ledger.opened_at:
-            session.close()
+        if found is None:
             return
+        key, session = found
         watched = self._add(session, key)
         self._super.barrier.run(watched, lambda: self._resume(watched, last))
 
@@ -85,7 +85,7 @@ class Arrivals:
             watched = self._take_up_anew(watched)
         try:
             if watched is None:
-                key, session = self._super.registry.open(self._super.registry.create(name), config=record["config"])
+                key, session = self._super.registry.new(name, record["config"])
                 watched = self._add(session, key)
         except JournalUnusable as e:
             log.error("%s can't be begun now: %s", name, e)  # noqa: TRY400 - expected
@@ -159,10 +159,10 @@ class Arrivals:
         if event.fault is not None:
             session.note("engine.end_failed", {"reason": event.fault})
             return
-        session.note("engine.down", {"by": "human"})
         session.stop_watching()
         with contextlib.suppress(OSError):
-            self._super.upkeep.keep(session)
+            self._super.upkeep.keep(session, ended=True)
+        session.note("engine.down", {"by": "human"})  # the last step: what is cut off before it is done again
         self._leave(session)
 
     def _leave(self, session: Session) -> None:

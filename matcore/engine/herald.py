@@ -116,6 +116,7 @@ class Herald:
 
     def again(self) -> None:
         """After a restart: hand over what was decided and not handed over, and what no channel took."""
+        before = list(self._session.ledger.notices)
         for data in list(self._session.ledger.untold.values()):
             notify = _notify(data)
             cause = {"question": notify.question, "gates": notify.gates or ()}
@@ -126,13 +127,10 @@ class Herald:
                 withdrawn = {"notice": f"n{notify.number}", "decision": notify.number, "reason": reason}
                 self._session.note("engine.withdrawn", withdrawn)
         self.look_again()
-        for notice in list(self._session.ledger.notices.values()):
-            if not notice.ok and notice.kind != RUNG_3 and not self._is_new(notice):
+        for notice_id in before:
+            notice = self._session.ledger.notices.get(notice_id)
+            if notice is not None and not notice.ok and notice.kind != RUNG_3:
                 self._session.town.tell(self._session, notice)
-
-    def _is_new(self, notice: Notice) -> bool:
-        """Handed over just now, by `decided`."""
-        return notice.ok is None and notice.at >= self._session.ledger.watched_at
 
 
 def _notify(data: Mapping[str, Any]) -> d.Notify:

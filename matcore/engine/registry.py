@@ -32,7 +32,7 @@ class Registry:
     def journals(self) -> Iterator[Path]:
         return iter(sorted(self._places.sessions.glob("*/journal.db")))
 
-    def create(self, session: str) -> Journal:
+    def _create(self, session: str) -> Journal:
         """A new journal; one of an ended session of that name is put aside, under its name and a number."""
         folder = self._places.session(session)
         if folder.exists():
@@ -41,9 +41,23 @@ class Registry:
         folder.mkdir(mode=0o700, parents=True)
         return Journal.create(self._places.journal(session), session=session, rules=RULES_VERSION)
 
-    def open(self, journal: Journal, *, config: Mapping[str, Any] | None = None) -> tuple[str, Session]:
-        """The driver's key and the session. `config` where the journal has none yet. Raises `MatError`."""
-        book = Book(journal)
+    def found(self, path: Path) -> tuple[str, Session] | None:
+        """The driver's key and the session of a journal; None where it is ended, or was never begun.
+
+        Raises `MatError`, and whatever a damaged entry makes of the fold.
+        """
+        book = Book(Journal.open(path, rules=RULES_VERSION))
+        if book.ledger.ended or not book.ledger.opened_at:
+            book.close()
+            return None
+        return self._open(book, book.ledger.config)
+
+    def new(self, session: str, config: Mapping[str, Any]) -> tuple[str, Session]:
+        """The driver's key and a session with nothing in its journal. Raises `MatError`, `OSError`."""
+        return self._open(Book(self._create(session)), config)
+
+    def _open(self, book: Book, settings: Mapping[str, Any]) -> tuple[str, Session]:
+        journal = book.journal
         last = journal.last()
         marks = journal.marks()
         clock = JournalClock(
@@ -54,7 +68,6 @@ class Registry:
         )
         if clock.is_new:
             journal.add_mark(clock.mark)
-        settings = config if config is not None else book.ledger.config
         key, driver = self._drivers.of(settings["driver"], settings.get(settings["driver"]) or {})
         return key, Session(book, self._host, clock, driver, self._town)
 

@@ -41,7 +41,7 @@ class InlineEffects(Effects):
         if not self.drops:
             work()
 
-    def notify(self, key: str, title: str, text: str, session: Session, told: Callable[[Told], None]) -> None:  # noqa: ARG002 - as the real one
+    def notify(self, key: str, title: str, text: str, session: Session, told: Callable[[Told], None]) -> None:
         if self.channel_works:
             self.told.append(text)
         told(Told(self.channel_works, "fake" if self.channel_works else None, ()))
@@ -51,6 +51,7 @@ class World:
     """One supervisor and its sessions. `told` is what reached the human."""
 
     def __init__(self, folder: Path) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
         self.folder = folder
         self.clock = FakeClock()
         self.driver = FakeDriver(self.clock.boot_s)
@@ -75,6 +76,7 @@ class World:
         session: str = "duo",
         roles: tuple[str, ...] = ("dev", "review"),
         roles_config: Mapping[str, Mapping[str, Any]] | None = None,
+        seats: Mapping[str, Mapping[str, Any]] | None = None,
         **config: Any,
     ) -> None:
         """A session as `mat up` hands it over."""
@@ -86,11 +88,11 @@ class World:
             "notify": ["fake://"],
         }
         ledger = Ledger(session=session, workdir=str(workdir), path="/bin", config={**settings, **config})
-        seats = {}
+        launched = {}
         for role in roles:
             self.driver.seats.setdefault((session, role), FakeSeat())
-            seats[role] = {"started": True, "agent_session": f"a-{role}"}
-        spoolfile.write(str(self.places.spool), record_of(ledger, seats, None))
+            launched[role] = {"started": True, "agent_session": f"a-{role}", **(seats or {}).get(role, {})}
+        spoolfile.write(str(self.places.spool), record_of(ledger, launched, None))
         self.settle()
 
     def session(self, name: str = "duo") -> Session:
