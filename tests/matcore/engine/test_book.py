@@ -136,7 +136,7 @@ def test_what_belongs_together_is_one_transaction() -> None:
 def test_a_full_disk_is_met_once_more_with_the_room_that_was_made(monkeypatch: pytest.MonkeyPatch) -> None:
     """The fact whose append found the disk full is appended after room was made, once; without room it is not taken."""
     run = BookRun(0)
-    room: list[bool] = []
+    room: set[str] = set()
     append = run.journal.append
 
     def full_at_first(new: Sequence[NewEntry]) -> object:
@@ -148,7 +148,12 @@ def test_a_full_disk_is_met_once_more_with_the_room_that_was_made(monkeypatch: p
     with pytest.raises(JournalFull):
         run.book.take(5.0, 5.0, "role.idle", {"role": "solo"})
     assert run.book.state == run.state
-    run.book.make_room = lambda: bool(room.append(True) or True)
+
+    def make_room() -> bool:
+        room.add("the ballast's")
+        return True
+
+    run.book.make_room = make_room
     run.book.take(5.0, 5.0, "role.idle", {"role": "solo"})
     assert [e.name for e in run.journal.list if e.name == "role.idle"] == ["role.idle"]
 
@@ -163,6 +168,7 @@ def test_a_look_that_gave_up_a_rung_is_journalled_though_it_decided_nothing() ->
     for role in ("dev", "review"):
         book.take(0.0, 0.0, "role.idle", {"role": role})
     (nudge,) = [decision for decision in book.reach(100.0, 100.0) if isinstance(decision, d.Nudge)]
+    book.take(120.0, 120.0, "role.busy", {"role": "review"})
     assert book.reach(160.0, 160.0) == ()
     book.take(160.0, 160.0, "effect.ended", {"decision": nudge.number, "ok": True})
     again = Book(journal.as_journal)
