@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from matcore.engine.driver import Outcome, SessionSpec, Sighting, Verdict
+from matcore.engine.driver import Outcome, SessionSpec, Sighting, Verdict, new_session
 from matcore.engine.drivers import Drivers
 
 SUBMITTED = Outcome(Verdict.SUBMITTED, "the fake took it")
@@ -34,6 +34,7 @@ class FakeDriver:
         self.fault: Exception | None = None
         self.stopped: list[str] = []
         self.typed: dict[str, Sequence[str]] = {}
+        self.needs_prompt: set[str] = set()
         self._seen: list[Sighting] = []
 
     def launch(self, spec: SessionSpec, *, resume: Mapping[str, str]) -> Mapping[str, Mapping[str, object]]:
@@ -76,6 +77,8 @@ class FakeDriver:
     def deliver(self, session: str, role: str, text: str, mark: str) -> Outcome:
         assert mark in text, "a driver must be able to know the text by its mark"
         seat = self.seats[session, role]
+        if seat.status == "gone":
+            return Outcome(Verdict.GONE, "the fake is gone")
         outcome = seat.answers.pop(0) if seat.answers else SUBMITTED
         if outcome.verdict is Verdict.SUBMITTED:
             seat.texts.append(text)
@@ -85,7 +88,8 @@ class FakeDriver:
 
     def restart(self, session: str, role: str, *, resume: str | None) -> Mapping[str, object]:
         self.seats[session, role] = FakeSeat()
-        return self._seat(session, role, resume)
+        untold = resume is None and role in self.needs_prompt
+        return {"started": True, "agent_session": resume or new_session(), "needs_prompt": untold}
 
     def stop(self, session: str) -> None:
         self.stopped.append(session)

@@ -22,7 +22,7 @@ from tmuxdriver.cells import Rows
 from tmuxdriver.evidence import Submission
 from tmuxdriver.inject import Delivery, sanitise
 from tmuxdriver.observe import WINDOW_S, Watcher
-from tmuxdriver.panes import Identity
+from tmuxdriver.panes import Identity, Pane
 from tmuxdriver.profile import Profile, load
 from tmuxdriver.seat import Seat, boot_s
 from tmuxdriver.server import Tmux, TmuxError
@@ -80,14 +80,12 @@ class TmuxDriver:
         for role in spec.roles:
             pane = running.get(role.name)
             if role.name not in plans and pane is not None:
-                values = pane.values
-                session, started = values["@mat_agent_session"] or None, float(values["@mat_started_s"] or 0.0)
-                seats[role.name] = _seat_data(pane.identity, session, started, started=False)
+                seats[role.name] = _seat_data(pane.identity, _noted(pane), started=False)
                 continue
             what = plans[role.name]
             begin = layout.start if pane is None else layout.restart
             identity = begin(self._tmux, spec, role.name, what)
-            seats[role.name] = _seat_data(identity, what.agent_session, what.started_s, started=True)
+            seats[role.name] = _seat_data(identity, what.seat, started=True)
         return seats
 
     def adopt(
@@ -124,7 +122,7 @@ class TmuxDriver:
                 identity = layout.restart(self._tmux, seat.spec, role, what)
             except TmuxError as err:
                 raise Unavailable(f"tmux could not start {session}/{role} anew: {err}") from err
-        data = _seat_data(identity, what.agent_session, what.started_s, started=True)
+        data = _seat_data(identity, what.seat, started=True)
         fresh = Seat.of(seat.spec, seat.role, seat.profile, data)
         with seat.lock:
             fresh.pending += seat.evidence.replaced("started anew")
@@ -238,7 +236,17 @@ def _installing() -> str:
     )
 
 
-def _seat_data(identity: Identity, agent_session: str | None, started_s: float, *, started: bool) -> dict[str, object]:
+def _noted(pane: Pane) -> dict[str, object]:
+    """What a pane's options say of the agent that was started in it."""
+    values = pane.values
+    return {
+        "started_s": float(values["@mat_started_s"] or 0.0),
+        "agent_session": values["@mat_agent_session"] or None,
+        "needs_prompt": values["@mat_needs_prompt"] == "1",
+    }
+
+
+def _seat_data(identity: Identity, about: Mapping[str, object], *, started: bool) -> dict[str, object]:
     """What is journalled of a seat and handed back to `adopt`."""
     return {
         "server_pid": identity.server_pid,
@@ -246,8 +254,7 @@ def _seat_data(identity: Identity, agent_session: str | None, started_s: float, 
         "pane_id": identity.pane_id,
         "pane_pid": identity.pane_pid,
         "started": started,
-        "started_s": started_s,
-        "agent_session": agent_session,
+        **about,
     }
 
 

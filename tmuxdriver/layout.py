@@ -45,6 +45,13 @@ class Start:
     needs_prompt: bool = False
     """A new agent session of a program that can't be handed the role's prompt at its start."""
 
+    @property
+    def seat(self) -> dict[str, object]:
+        """What is journalled of it beside the pane's identity."""
+        return {
+            "started_s": self.started_s, "agent_session": self.agent_session, "needs_prompt": self.needs_prompt,
+        }  # fmt: skip
+
 
 def plan(spec: SessionSpec, role: RoleSpec, profile: Profile, *, resume: str | None, hooks: bool = True) -> Start:
     """How a role's agent is launched. Writes the profile's files for the launch.
@@ -79,7 +86,8 @@ def plan(spec: SessionSpec, role: RoleSpec, profile: Profile, *, resume: str | N
         raise Unavailable(f"{role.name}: there is no folder {role.dir}. Make it, or change `dir`.")
     if found is None:
         raise Unavailable(f"{role.name}: {words[0]!r} is not on PATH. Install it, or choose another backend.")
-    return Start((found, *words[1:]), env, role.dir, agent_session, boot_s())
+    untold = resume is None and not profile.launch.prompt and bool(role.prompt_file.name)
+    return Start((found, *words[1:]), env, role.dir, agent_session, boot_s(), untold)
 
 
 def _words(spec: SessionSpec, role: RoleSpec, profile: Profile, *, resume: bool, hooks: bool) -> list[str]:
@@ -173,7 +181,11 @@ def start(tmux: Tmux, spec: SessionSpec, role: str, what: Start) -> Identity:
 
 def _notes(what: Start) -> dict[str, str]:
     """What a later `up` must know of an agent that runs already."""
-    return {"@mat_agent_session": what.agent_session or "", "@mat_started_s": f"{what.started_s:.3f}"}
+    return {
+        "@mat_agent_session": what.agent_session or "",
+        "@mat_started_s": f"{what.started_s:.3f}",
+        "@mat_needs_prompt": str(int(what.needs_prompt)),
+    }
 
 
 def _marks(pane: str, options: Mapping[str, str]) -> list[list[str]]:

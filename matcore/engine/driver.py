@@ -94,8 +94,9 @@ class Driver(Protocol):
         """Start what is missing of a session, in the user's environment; nothing starts twice.
 
         `resume` maps a role to the agent session id to be taken up. Returns for each role the identity of what
-        runs there now (JSON data, journalled, handed back to `adopt`), with `started: bool` and
-        `agent_session: str | None`. Raises `Unavailable`.
+        runs there now (JSON data, journalled, handed back to `adopt`), with `started: bool`,
+        `agent_session: str | None`, and `needs_prompt: True` where the program was not handed its role's prompt: the
+        first text points to it. Raises `Unavailable`.
         """
 
     def adopt(

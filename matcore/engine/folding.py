@@ -59,7 +59,17 @@ def _seat(ledger: Ledger, at: float, data: Mapping[str, Any]) -> None:
     before = ledger.seats.get(role)
     agent_session = identity.get("agent_session")
     same = before is not None and before.agent_session == agent_session
-    ledger.seats[role] = Seat(identity, agent_session, before.since if same and before else at)
+    since = before.since if same and before else at
+    ledger.seats[role] = Seat(identity, agent_session, since, _needs_prompt(before, identity))
+
+
+def _needs_prompt(before: Seat | None, identity: Mapping[str, Any]) -> bool:
+    """An agent that runs on, and an agent session that is taken up, need it if they did."""
+    if before is not None and not identity.get("started"):
+        return before.needs_prompt
+    agent_session = identity.get("agent_session")
+    taken_up = before is not None and agent_session is not None and before.agent_session == agent_session
+    return bool(identity.get("needs_prompt")) or (taken_up and before is not None and before.needs_prompt)
 
 
 def _seat_taken(ledger: Ledger, at: float, data: Mapping[str, Any]) -> None:
@@ -207,7 +217,7 @@ def _inject(ledger: Ledger, at: float, data: Mapping[str, Any]) -> None:
     ledger.injected += 1
     ledger.typed[data["role"]] = [*ledger.typed.get(data["role"], []), data["text"]][-_LAST_TYPED:]
     ledger.flights[data["job"]] = Flight(
-        data["job"], data["kind"], data["role"], at, data.get("relay"), data.get("decision")
+        data["job"], data["kind"], data["role"], at, data.get("relay"), data.get("decision"), bool(data.get("pointed"))
     )
 
 
@@ -217,6 +227,8 @@ def _lost(ledger: Ledger, _at: float, _data: Mapping[str, Any]) -> None:
 
 def _injected(ledger: Ledger, _at: float, data: Mapping[str, Any]) -> None:
     flight = ledger.flights.pop(data["job"], None)
+    if flight is not None and flight.pointed and data["verdict"] == "submitted" and flight.role in ledger.seats:
+        ledger.seats[flight.role].needs_prompt = False
     if flight is not None and flight.kind == "wrapup" and data["verdict"] != "refused" and flight.decision is not None:
         ledger.wrapups = [n for n in ledger.wrapups if n != flight.decision]
         ledger.wrapup_of.pop(str(flight.decision), None)

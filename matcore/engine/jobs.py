@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -32,6 +32,7 @@ class Job:
     mark: str
     relay: str | None = None
     decision: int | None = None
+    pointed: bool = False
 
     @property
     def patient(self) -> bool:
@@ -118,6 +119,14 @@ class Scribe:
         text = messages.wrapup(cycle=str(wrapup["cycle"]), goal=wrapup.get("goal"), outcome=outcome)
         mark = messages.wrapup_mark(outcome=outcome)
         return Job(self._next("wrapup"), "wrapup", str(wrapup["role"]), text, mark, decision=int(wrapup["number"]))
+
+    def pointed(self, job: Job) -> Job:
+        """The job as it is typed: the first text of a seat that was not handed its role's prompt points to it."""
+        seat = self._book.ledger.seats.get(job.role)
+        if seat is None or not seat.needs_prompt:
+            return job
+        prompt = places_of(self._book.ledger).prompts / f"{job.role}.md"
+        return replace(job, text=messages.pointed(prompt_path=str(prompt), text=job.text), pointed=True)
 
     def notice_facts(self, notify: d.Notify) -> dict[str, Any]:
         """What the text of a notification is made of."""

@@ -33,7 +33,10 @@ class Relay:
 
 @dataclass(slots=True)
 class Flight:
-    """A text whose intent is written and whose outcome is not: after a crash, nobody knows."""
+    """A text whose intent is written and whose outcome is not: after a crash, nobody knows.
+
+    `pointed`: it begins with a pointer to the role's prompt.
+    """
 
     job: str
     kind: str
@@ -41,6 +44,7 @@ class Flight:
     at: float
     relay: str | None = None
     decision: int | None = None
+    pointed: bool = False
 
 
 @dataclass(slots=True)
@@ -63,11 +67,15 @@ class Notice:
 
 @dataclass(slots=True)
 class Seat:
-    """Who sits in a role: the driver's identity of it and the agent session that it is on."""
+    """Who sits in a role: the driver's identity of it and the agent session that it is on.
+
+    `needs_prompt`: the role's prompt was not handed over when it started, and no text has pointed to it yet.
+    """
 
     identity: dict[str, Any]
     agent_session: str | None
     since: float
+    needs_prompt: bool = False
 
 
 @dataclass(slots=True)

@@ -146,10 +146,11 @@ class Post:
 
     def _fly(self, job: Job) -> None:
         """Intent before effect: once this is journalled, only an outcome ends it."""
+        job = self._session.scribe.pointed(job)
         self._session.note(
             "engine.inject",
             {"job": job.id, "kind": job.kind, "role": job.role, "text": job.text,
-             "relay": job.relay, "decision": job.decision},
+             "relay": job.relay, "decision": job.decision, "pointed": job.pointed},
         )  # fmt: skip
         self.flying[job.role] = job
         self._since_s[job.role] = self._session.host.boot_s()

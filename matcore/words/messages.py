@@ -28,6 +28,7 @@ __all__ = [
     "notice",
     "nudge",
     "nudge_mark",
+    "pointed",
     "recovery",
     "recovery_mark",
     "redelivery",
@@ -216,6 +217,12 @@ def fresh_start(*, message_id: str, sender: str, prompt: str | None, path: str, 
 def first_pointer(*, prompt_path: str) -> str:
     """The first text for a program that takes no prompt at its start."""
     return _text(f"Read your role's instructions before anything else, and follow them: {reachable(prompt_path, 600)}")
+
+
+def pointed(*, prompt_path: str, text: str) -> str:
+    """`text` after `first_pointer`, as the first text of such a program; what is too long loses its middle."""
+    pointer = first_pointer(prompt_path=prompt_path)
+    return f"{pointer}\n\n{middle(text, LIMIT - size(pointer) - 2)}"
 
 
 def repeat() -> str:

@@ -85,6 +85,9 @@ TEXTS = {
     ),
     "repeat": m.repeat(),
     "first-pointer": m.first_pointer(prompt_path="/home/u/shop/.mat/shop-duo/prompts/dev.md"),
+    "pointed": m.pointed(
+        prompt_path="/home/u/shop/.mat/shop-duo/prompts/dev.md", text=m.human(message_id="r-000001", body="Work on it.")
+    ),
 }
 
 
@@ -210,6 +213,7 @@ def test_all_texts_fit_whatever_goes_in(
         m.fresh_start(message_id=a, sender=b, prompt=c, path=d, command=command),
         m.fresh_start(message_id=a, sender=b, prompt=None, path=d, command=command),
         m.first_pointer(prompt_path=a),
+        m.pointed(prompt_path=a, text=m.human(message_id=b, body=c, path=d)),
     ]
     assert [text for text in texts if not fits(text)] == []
 
