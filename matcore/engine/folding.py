@@ -58,9 +58,18 @@ def _seat(ledger: Ledger, at: float, data: Mapping[str, Any]) -> None:
     role = data["role"]
     before = ledger.seats.get(role)
     agent_session = identity.get("agent_session")
+    if before is not None and not identity.get("started"):
+        agent_session = before.agent_session  # what was heard since is newer than what it was launched with
     same = before is not None and before.agent_session == agent_session
     since = before.since if same and before else at
     ledger.seats[role] = Seat(identity, agent_session, since, _needs_prompt(before, identity))
+
+
+def _on_session(ledger: Ledger, at: float, data: Mapping[str, Any]) -> None:
+    """The program said which agent session it is on."""
+    seat = ledger.seats.get(data["role"])
+    if seat is not None:
+        ledger.seats[data["role"]] = Seat(seat.identity, data["agent_session"], at, seat.needs_prompt)
 
 
 def _needs_prompt(before: Seat | None, identity: Mapping[str, Any]) -> bool:
@@ -305,6 +314,7 @@ def _mistake(ledger: Ledger, _at: float, data: Mapping[str, Any]) -> None:
 _HANDLERS: dict[str, _Handler] = {
     "engine.up": _up,
     "engine.seat": _seat_taken,
+    "engine.on_session": _on_session,
     "engine.restarting": _restarting,
     "engine.restart_failed": _restart_over,
     "engine.ending": _ending,

@@ -6,6 +6,7 @@ hook's. What can't be taken up raises `Unfit` with the reason; the file is then 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -20,6 +21,8 @@ MAX_WAIT_S = 4 * 3600.0
 SHORT_BODY = 700
 MAX_AHEAD = 1000
 """Numbers come from an index, one after the other; one far beyond is a mistake, and gets the next number."""
+_SESSION_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+"""It comes from a program and goes into argv and paths."""
 Record = Mapping[str, Any]
 
 
@@ -174,7 +177,20 @@ def _hook(session: Session, _by: str, record: Record) -> None:
         raise Unfit(f"{role!r} is no role of {session.name}")
     hook = {key: record.get(key) for key in ("backend", "event", "boot_s", "ts_ms", "data")}
     heard: list[Sighting] = list(session.driver.heard(session.name, role, hook))
+    if record.get("event") == "session-start":
+        _on_session(session, role, record)
     session.sighted(heard)
+
+
+def _on_session(session: Session, role: str, record: Record) -> None:
+    """Some programs make the ids of their sessions themselves, and a person may begin another one in the pane: what is
+    taken up after a restart is what the program named last."""
+    seat, data = session.ledger.seats.get(role), record.get("data")
+    named = data.get("session_id") if isinstance(data, Mapping) else None
+    if seat is None or not isinstance(named, str) or not _SESSION_ID.fullmatch(named) or named == seat.agent_session:
+        return
+    if float(record.get("boot_s") or 0.0) >= float(seat.identity.get("started_s") or 0.0):
+        session.note("engine.on_session", {"role": role, "agent_session": named}, source=record["id"])
 
 
 _HANDLERS: dict[str, Callable[[Session, str, Record], None]] = {

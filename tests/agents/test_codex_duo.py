@@ -1,7 +1,9 @@
-"""Two real Codex as a duo under the real supervisor: its hooks are trusted, its sandbox lets our commands do their work."""
+"""Two real Codex as a duo: its hooks are trusted, and its sandbox lets our commands do their work."""
 
 from __future__ import annotations
 
+import os
+import signal
 import sys
 from pathlib import Path
 
@@ -32,3 +34,24 @@ def test_a_stalled_duo_is_woken_and_the_model_sees_it_once(codex: Lab) -> None:
         assert "hook" in {e.data["evidence"] for e in duo.entries("turn.ended")}
         assert not duo.entries("gate.raised", gate="dialog")
         assert not duo.entries("question.asked")
+
+
+def test_a_killed_agent_is_taken_up_again_with_all_that_was_said(codex: Lab) -> None:
+    """Codex makes the ids of its sessions itself; `mat restart` resumes the one that its hook named."""
+    with lab_duo(codex, "codex", window=600) as duo:
+        duo.alone("review")
+        duo.up()
+        duo.at_rest()
+        duo.mat("send", "duo", "review", "SCRIPT:text one")
+        duo.wait("turn.ended", 30, role="review")
+        named = duo.wait("engine.on_session", 10).data["agent_session"]
+        os.kill(int(duo.tmux("display-message", "-p", "-t", duo.pane("review"), "#{pane_pid}")), signal.SIGKILL)
+        duo.wait("role.gone", 20, role="review")
+        duo.mat("restart", "duo", "review")
+        duo.at_rest("review")
+        duo.mat("send", "duo", "review", "look at $HOME")
+        duo.wait_arrived("look at .HOME$")
+        last = [r for r in duo.model.requests() if r["tools"]][-1]
+        heads = [user["head"].splitlines()[1] for user in last["users"]]
+        assert heads == ["SCRIPT:text one", "look at $HOME"]
+        assert {e.data["agent_session"] for e in duo.entries("engine.on_session")} == {named}
