@@ -36,6 +36,7 @@ goal: "TASK.md is done and reviewed"
 recovery:
   window: 10m                # so long must all be quiet before anybody is woken
   # progress_deadline: 6h    # so long may pass without a handoff, whatever moves meanwhile
+  # restart: never           # leave an agent that ended by itself to `mat restart`; by default it is resumed
 
 # handoff: {{require: [issue]}}  # front-matter keys that every handoff must have
 

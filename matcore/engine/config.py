@@ -66,11 +66,15 @@ class Role(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Recovery(msgspec.Struct, frozen=True, kw_only=True):
-    """Seconds. `progress_deadline` None is the rules' default, 0 is off."""
+    """Seconds. `progress_deadline` None is the rules' default, 0 is off.
+
+    `restart`: is an agent that ended by itself started again in its agent session (`auto`), or by a person (`never`)?
+    """
 
     window: Annotated[float, number(checks.positive)] = 600.0
     gate_settle: Annotated[float, number(checks.seconds)] = 30.0
     progress_deadline: Annotated[float | None, number(checks.seconds)] = None
+    restart: Annotated[str, text(checks.one_of("auto", "never"))] = "auto"
 
 
 class Handoff(msgspec.Struct, frozen=True, kw_only=True):

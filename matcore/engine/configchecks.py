@@ -132,6 +132,15 @@ def matching(pattern: re.Pattern[str], what: str) -> Callable[[str], str]:
     return check
 
 
+def one_of(*words: str) -> Callable[[str], str]:
+    def check(value: str) -> str:
+        if value not in words:
+            raise ValueError(f"must be {' or '.join(words)}")
+        return value
+
+    return check
+
+
 def variable(value: str) -> str:
     if not _VARIABLE.fullmatch(value):  # what stands here instead may be a secret, so it is not shown
         raise ValueError("must be the name of a variable, without its value: the value is taken from your environment")

@@ -48,7 +48,8 @@ class Sighting:
     `name` and `fields` are those of a fact of `matcore.rules.facts` (`role.busy`, `role.idle`, `role.gone`,
     `role.unknown`, `turn.ended`, `gate.raised`, `gate.cleared`, `human.acted`, `question.asked`,
     `question.answered`, `context.exhausted`), `fields` without `session`. `started` in `turn.ended` and `until` in
-    `gate.raised` are boot times. `evidence` says what it was seen by (`hook`, `title`, `screen`, `process`).
+    `gate.raised` are boot times. `resumable` in `role.gone`: `restart` can take up its agent session from here, without
+    the environment of `mat up`. `evidence` says what it was seen by (`hook`, `title`, `screen`, `process`).
     """
 
     session: str

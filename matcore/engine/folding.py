@@ -26,6 +26,7 @@ from matcore.engine.ledger import (
 _LAST_NOTICES = 64
 _LAST_SET_ASIDE = 16
 _LAST_TYPED = 8
+_LAST_ENDS = 8
 RUNG_3 = "idle-recovery"
 """The kind of notification whose outcome the core waits for; every other one is handed over once."""
 
@@ -50,6 +51,8 @@ def _up(ledger: Ledger, at: float, data: Mapping[str, Any]) -> None:
     ledger.config = data["config"]
     ledger.opened_at = ledger.opened_at or at
     for role, identity in data["seats"].items():
+        if identity.get("started"):
+            _forget_ends(ledger, role)
         _seat(ledger, at, {"role": role, "seat": identity})
 
 
@@ -83,10 +86,58 @@ def _needs_prompt(before: Seat | None, identity: Mapping[str, Any]) -> bool:
 
 def _seat_taken(ledger: Ledger, at: float, data: Mapping[str, Any]) -> None:
     _seat(ledger, at, data)
+    if ledger.exhausted.get(data["role"]) == "renewing":
+        ledger.exhausted[data["role"]] = "renewed"
     _restart_over(ledger, at, data)
 
 
+def _renewing(ledger: Ledger, _at: float, data: Mapping[str, Any]) -> None:
+    if data["role"] in ledger.exhausted:
+        ledger.exhausted[data["role"]] = "renewing"
+
+
+def _exhausted(ledger: Ledger, _at: float, data: Mapping[str, Any]) -> None:
+    ledger.exhausted[data["role"]] = "due"
+
+
+def _fresh(ledger: Ledger, _at: float, data: Mapping[str, Any]) -> None:
+    ledger.exhausted.pop(data["role"], None)
+
+
+def _lost_agent(ledger: Ledger, at: float, data: Mapping[str, Any]) -> None:
+    """An agent ends once, however often it is seen gone."""
+    _role_seen("gone")(ledger, at, data)
+    seat = ledger.seats.get(data["role"])
+    if seat is None:
+        return
+    if not seat.is_lost and data["role"] not in ledger.restarting:
+        _ended_itself(ledger, at, data)
+    seat.is_lost, seat.resumable = True, bool(data.get("resumable"))
+
+
+def _ended_itself(ledger: Ledger, at: float, data: Mapping[str, Any]) -> None:
+    ledger.ends[data["role"]] = [*ledger.ends.get(data["role"], []), at][-_LAST_ENDS:]
+
+
+def _forget_ends(ledger: Ledger, role: str) -> None:
+    """A person has seen to it."""
+    ledger.ends.pop(role, None)
+    ledger.crash_loops = [each for each in ledger.crash_loops if each != role]
+
+
+def _crash_loop(ledger: Ledger, _at: float, data: Mapping[str, Any]) -> None:
+    ledger.crash_loops.append(data["role"])
+
+
+def _restart_failed(ledger: Ledger, at: float, data: Mapping[str, Any]) -> None:
+    _restart_over(ledger, at, data)
+    if ledger.status(data["role"]) == "gone":
+        _ended_itself(ledger, at, data)
+
+
 def _restarting(ledger: Ledger, _at: float, data: Mapping[str, Any]) -> None:
+    if data.get("by") != "mat":
+        _forget_ends(ledger, data["role"])
     if data["role"] not in ledger.restarting:
         ledger.restarting.append(data["role"])
 
@@ -316,7 +367,9 @@ _HANDLERS: dict[str, _Handler] = {
     "engine.seat": _seat_taken,
     "engine.on_session": _on_session,
     "engine.restarting": _restarting,
-    "engine.restart_failed": _restart_over,
+    "engine.restart_failed": _restart_failed,
+    "engine.renewing": _renewing,
+    "engine.crash_loop": _crash_loop,
     "engine.ending": _ending,
     "engine.end_failed": _end_failed,
     "engine.down": _down,
@@ -340,7 +393,10 @@ _HANDLERS: dict[str, _Handler] = {
     "watch.resumed": _watch_resumed,
     "role.busy": _role_seen("busy"),
     "role.idle": _role_seen("idle"),
-    "role.gone": _role_seen("gone"),
+    "role.gone": _lost_agent,
+    "context.exhausted": _exhausted,
+    "context.fresh": _fresh,
+    "agent.renewed": _fresh,
     "role.unknown": _role_seen("unknown"),
     "question.asked": _asked,
     "question.answered": _answered,

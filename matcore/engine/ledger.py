@@ -70,12 +70,15 @@ class Seat:
     """Who sits in a role: the driver's identity of it and the agent session that it is on.
 
     `needs_prompt`: the role's prompt was not handed over when it started, and no text has pointed to it yet.
+    `is_lost`: its agent was seen gone; `resumable`: the driver can start it again by itself.
     """
 
     identity: dict[str, Any]
     agent_session: str | None
     since: float
     needs_prompt: bool = False
+    is_lost: bool = False
+    resumable: bool = False
 
 
 @dataclass(slots=True)
@@ -134,7 +137,8 @@ class Ledger:
     `not_seen`: numbers below `seq` that no relay has come with yet. `untold`: notifications that were decided and not
     yet handed to the channels, by number. `ending`, `restarting`: what a human asked for and is not done yet.
     `troubles`: what is wrong around the session (`disk-full`, `folder`) and was told. `lost`: its agents went together
-    with those of other sessions, which was told once for the host.
+    with those of other sessions, which was told once for the host. `exhausted`: how far the renewal of a role is whose
+    context is full; `ends`: when a role's agents ended by themselves; `crash_loops`: roles that are not started again.
     """
 
     session: str = ""
@@ -175,6 +179,9 @@ class Ledger:
     injected: int = 0
     typed: dict[str, list[str]] = field(default_factory=dict)
     mistake: str | None = None
+    exhausted: dict[str, str] = field(default_factory=dict)
+    ends: dict[str, list[float]] = field(default_factory=dict)
+    crash_loops: list[str] = field(default_factory=list)
     tally: Tally = field(default_factory=Tally)
 
     @property

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from matcore.engine import renewal, rounds
+from matcore.engine import renewal, revival, rounds
 from matcore.engine.book import Fact, Item, Note
 from matcore.engine.driver import Outcome, Sighting, Verdict
 from matcore.engine.jobs import Job
@@ -45,6 +45,7 @@ class Post:
         self._session = session
         self.flying: dict[str, Job] = {}
         self.renewing: dict[str, str] = {}
+        self.reviving: set[str] = set()
         self._since_s: dict[str, float] = {}
         self._urgent: dict[str, list[Job]] = {}
         self._postponed: dict[str, list[Sighting]] = {}
@@ -76,6 +77,8 @@ class Post:
         now_s = self._session.host.boot_s()
         times = [retry.at_s for retry in self._retry.values()]
         times += [since_s + HANGS_AFTER_S for since_s in self._since_s.values()]
+        at = [revival.resumes_at(self._session.ledger, role) for role in self._session.roles]
+        times += [self._session.clock.boot_s(each) for each in at if each is not None]
         return [at_s for at_s in times if at_s > now_s]
 
     # out
@@ -88,11 +91,11 @@ class Post:
         """Start what may go now."""
         rounds.mind(self._session)
         for role in self._session.roles:
-            if role in self.renewing:
+            if role in self.renewing or role in self.reviving:
                 continue
             if role in self.flying:
                 self._look_for_a_hang(role)
-            else:
+            elif not revival.mind(self._session, role):
                 self._next(role)
 
     def _next(self, role: str) -> None:
@@ -117,21 +120,29 @@ class Post:
 
     def _may_type(self, role: str) -> bool:
         session = self._session
-        retry = self._retry.get(role)
         if session.ledger.status(role) != "idle" or session.ledger.held(role, session.clock.now()):
             return False
-        return retry is None or retry.at_s <= session.host.boot_s()
+        return not self.rests(role)
 
     def _may_renew(self, role: str) -> bool:
         """A seat whose agent is gone can be given a new one, and needs it."""
-        retry = self._retry.get(role)
         is_gone = self._session.ledger.status(role) == "gone"
-        return (is_gone and (retry is None or retry.at_s <= self._session.host.boot_s())) or self._may_type(role)
+        return (is_gone and not self.rests(role)) or self._may_type(role)
 
     def restarted(self, role: str, *, ok: bool) -> None:
         """A seat's agent was started anew, or could not be: what that means for a text that waited for it."""
-        if renewal.ended(self._session, role, ok=ok):
+        revived = role in self.reviving
+        self.reviving.discard(role)
+        if revived and ok:
+            # What was seen of the seat until now was seen of the agent before.
+            self._session.take("role.unknown", {"role": role, "evidence": "started anew"})
+        if renewal.ended(self._session, role, ok=ok) or (revived and not ok):
             self._wait_longer(role)
+
+    def rests(self, role: str) -> bool:
+        """Whether something was refused in that seat so lately that it is not tried again yet."""
+        retry = self._retry.get(role)
+        return retry is not None and retry.at_s > self._session.host.boot_s()
 
     def _waiting(self, role: str) -> Job | None:
         session = self._session

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from matcore.engine import revival
 from matcore.engine.driver import Sighting
 from matcore.engine.folding import gate_name
 
@@ -46,6 +47,8 @@ class Seen:
         self._dialog_gone(role, sighting.name)
         if not self._is_known(role, sighting.name, fields):
             session.take(sighting.name, {**fields, "evidence": sighting.evidence})
+            if sighting.name == "role.idle" and revival.is_fresh(session.ledger, role):
+                session.take("context.fresh", {"role": role})
             if sighting.name == "role.gone" and fields.get("reason") == CRASH_LOOP:
                 about = {key: fields[key] for key in ("times", "minutes") if key in fields}
                 session.herald.tell(CRASH_LOOP, action=True, role=role, **about)

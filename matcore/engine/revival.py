@@ -1,0 +1,74 @@
+"""Agents that end by themselves, and agents whose context is full: started anew without a person.
+
+Full context: `context.exhausted`, `engine.renewing` (the intent), `engine.seat` (a fresh agent session), and when the
+new agent is idle `context.fresh`, which takes up one recovery marker. Ended by itself: `role.gone`, which ends its wakes
+as failed; after `RESUME_AFTER_S`, time for a person to see it and to do otherwise, `engine.restarting` and `engine.seat`
+on the same agent session. That is for drivers that say they can (`resumable`); `recovery: {restart: never}` leaves it to
+`mat restart`. The third end within ten minutes is told once (`crash-loop`), and nothing is started until a person does.
+A supervisor that ends in the middle begins again from the journal: the driver ends what runs in the seat first.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from matcore.engine.book import Note
+
+if TYPE_CHECKING:
+    from matcore.engine.ledger import Ledger
+    from matcore.engine.session import Session
+
+RESUME_AFTER_S = 10.0
+WITHIN_S = 600.0
+TOO_MANY = 3
+CRASH_LOOP = "crash-loop"
+DUE, RENEWING, RENEWED = "due", "renewing", "renewed"
+"""What stands in the ledger of a role whose context is full."""
+
+
+def mind(session: Session, role: str) -> bool:
+    """Start what has to be started anew and may be now. Whether the seat is taken by that."""
+    ledger = session.ledger
+    if ledger.ending or role in ledger.restarting:
+        return False
+    if ledger.exhausted.get(role) in (DUE, RENEWING):
+        if session.post.rests(role):
+            return True
+        session.note("engine.renewing", {"role": role, "reason": "context-exhausted"})
+        return _begin(session, role, fresh=True)
+    at = resumes_at(ledger, role)
+    if at is None:
+        return False
+    if len(_ends(ledger, role, session.clock.now())) >= TOO_MANY:
+        about = {"role": role, "times": TOO_MANY, "minutes": int(WITHIN_S // 60)}
+        first = [Note("engine.crash_loop", about)]
+        session.herald.tell(CRASH_LOOP, action=True, first=first, **about)
+    elif session.clock.now() >= at and not session.post.rests(role):
+        session.note("engine.restarting", {"role": role, "by": "mat", "reason": "gone"})
+        return _begin(session, role, fresh=False)
+    return False
+
+
+def resumes_at(ledger: Ledger, role: str) -> float | None:
+    """When an agent that ended by itself is to be started again, None where it is not."""
+    seat, seen = ledger.seats.get(role), ledger.roles.get(role)
+    wanted = (ledger.config.get("recovery") or {}).get("restart", "auto") != "never"
+    if seat is None or seen is None or not wanted or ledger.ending or role in ledger.restarting:
+        return None
+    is_lost = seen.status == "gone" and seat.resumable and role not in ledger.crash_loops
+    return seen.since + RESUME_AFTER_S if is_lost else None
+
+
+def is_fresh(ledger: Ledger, role: str) -> bool:
+    """Whether the role, idle now, is one whose context was full and whose agent has been replaced."""
+    return ledger.exhausted.get(role) == RENEWED
+
+
+def _begin(session: Session, role: str, *, fresh: bool) -> bool:
+    session.post.reviving.add(role)
+    session.town.restart(session, role, fresh=fresh)
+    return True
+
+
+def _ends(ledger: Ledger, role: str, now: float) -> list[float]:
+    return [at for at in ledger.ends.get(role, []) if now - at < WITHIN_S]

@@ -1,0 +1,169 @@
+"""Agents that end by themselves are resumed, those whose context is full replaced: neither for ever nor twice."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from matcore.engine.revival import RESUME_AFTER_S
+from tests.stories.world import World
+
+SOON = RESUME_AFTER_S + 2
+
+
+def gone(world: World, role: str = "review") -> None:
+    world.driver.see("duo", "role.gone", role, resumable=True)
+    world.settle()
+
+
+def starts(world: World) -> list[dict[str, Any]]:
+    """The seats that were filled anew since `mat up`."""
+    return [e["seat"] for e in world.entries("engine.seat")]
+
+
+def idle(world: World, role: str = "review") -> None:
+    world.driver.see("duo", "role.idle", role)
+    world.settle()
+
+
+def closed(world: World) -> list[tuple[str, str]]:
+    return [(d["message"], d["reason"]) for d in world.decisions("duo", "wake.closed")]
+
+
+def test_an_agent_that_ended_by_itself_is_resumed_in_its_session(world: World) -> None:
+    """Its wakes have failed, no marker is kept; a moment later it runs again in the same agent session, once."""
+    world.up()
+    world.relay("dev", "review", 1)
+    gone(world)
+    assert closed(world) == [("r-000001", "gone")]
+    world.advance(RESUME_AFTER_S - 1)
+    assert starts(world) == []
+    world.advance(3)
+    assert [seat["agent_session"] for seat in starts(world)] == ["a-review"]
+    assert [(e["by"], e["reason"]) for e in world.entries("engine.restarting")] == [("mat", "gone")]
+    idle(world)
+    world.advance(60)
+    assert len(starts(world)) == 1
+    assert world.decisions("duo", "recovery.marked") == []
+    assert world.told == []
+
+
+def test_a_relay_to_an_agent_that_comes_back_by_itself_is_redelivered_by_the_ladder(world: World) -> None:
+    """Undeliverable while it was gone; rung 1 brings it to the resumed agent, once."""
+    world.up()
+    gone(world)
+    world.relay("dev", "review", 1)
+    assert world.entries("relay.undeliverable")
+    world.advance(SOON)
+    idle(world)
+    world.advance(700)
+    texts = world.driver.seats["duo", "review"].texts
+    assert len(texts) == 1
+    assert "[relay-redelivery=idle-recovery]" in texts[0]
+
+
+@pytest.mark.parametrize("how", ["restarted", "never", "not resumable"])
+def test_what_a_person_does_or_wants_goes_first(world: World, how: str) -> None:
+    """`mat restart` within that moment starts one agent; `never` and a program that can't resume start none."""
+    world.up(recovery={"window": 600.0, "restart": "never" if how == "never" else "auto"})
+    world.driver.see("duo", "role.gone", "review", resumable=how != "not resumable")
+    world.settle()
+    if how == "restarted":
+        world.human(request="restart", role="review")
+        idle(world)
+    world.advance(120)
+    assert len(starts(world)) == (how == "restarted")
+
+
+def test_the_third_end_within_ten_minutes_is_told_once_and_nothing_is_started(world: World) -> None:
+    """Until a person restarts it: then it is resumed as before. A restarted supervisor counts no end twice."""
+    world.up()
+    for _ in range(2):
+        gone(world)
+        world.advance(SOON)
+        idle(world)
+    world.restart()
+    idle(world)
+    gone(world)
+    world.advance(120)
+    world.restart()
+    gone(world)
+    world.advance(120)
+    assert len(starts(world)) == 2
+    assert [text for text in world.told if "ended 3 times in 10 minutes" in text] == world.told
+    assert len(world.told) == 1
+    world.human(request="restart", role="review")
+    idle(world)
+    gone(world)
+    world.advance(SOON)
+    assert len(starts(world)) == 4
+    assert len(world.told) == 1
+
+
+def test_ends_that_lie_far_apart_are_no_loop(world: World) -> None:
+    """Three in ten minutes, not three ever."""
+    world.up(recovery={"window": 100_000.0})
+    for _ in range(5):
+        gone(world)
+        world.advance(SOON)
+        idle(world)
+        world.advance(320)
+    assert len(starts(world)) == 5
+    assert world.told == []
+
+
+def test_a_full_context_is_replaced_and_exactly_one_marker_delivered(world: World) -> None:
+    """Exhausted, renewing, a fresh session, unknown, idle, fresh: then one recovery, before anything that waits."""
+    world.up()
+    world.relay("dev", "review", 1)
+    world.driver.see("duo", "context.exhausted", "review")
+    world.driver.see("duo", "turn.ended", "review", outcome="error", detail="full")
+    world.driver.see("duo", "role.idle", "review")
+    world.settle()
+    world.relay("dev", "review", 2)
+    assert closed(world) == [("r-000001", "context_exhausted")]
+    (seat,) = starts(world)
+    assert seat["agent_session"] not in ("a-review", None)
+    assert [e["reason"] for e in world.entries("engine.renewing")] == ["context-exhausted"]
+    idle(world)
+    world.advance(5)
+    texts = world.driver.seats["duo", "review"].texts
+    assert "recovery-review-dev-1" in texts[0]
+    world.driver.end_turn("duo", "review")
+    world.advance(5)
+    assert sum("recovery-review-dev-1" in text for text in world.driver.seats["duo", "review"].texts) == 1
+    assert len(world.entries("context.fresh")) == 1
+    assert len(starts(world)) == 1
+    names = ("context.exhausted", "engine.renewing", "engine.seat", "context.fresh", "recovery.delivered")
+    assert [e["name"] for e in world.entries(*names)] == list(names)
+
+
+def test_a_supervisor_that_ends_in_a_renewal_begins_it_again(world: World) -> None:
+    """The intent is in the journal; one fresh agent comes of it and one marker."""
+    world.up()
+    world.relay("dev", "review", 1)
+    world.effects.drops = True
+    world.driver.see("duo", "context.exhausted", "review")
+    idle(world)
+    assert world.entries("engine.renewing")
+    assert starts(world) == []
+    world.restart()
+    idle(world)
+    world.advance(5)
+    idle(world)
+    world.advance(5)
+    assert len(starts(world)) == 1
+    assert len(world.decisions("duo", "recovery.delivered")) == 1
+
+
+def test_a_driver_that_renews_by_itself_is_left_alone(world: World) -> None:
+    """Headless turns open their fresh session with the next turn: its own `context.fresh` is the end of it."""
+    world.up()
+    world.relay("dev", "review", 1)
+    for name in ("context.exhausted", "turn.ended", "role.idle", "context.fresh"):
+        world.driver.see("duo", name, "review")
+    world.settle()
+    world.advance(30)
+    assert starts(world) == []
+    assert len(world.decisions("duo", "recovery.delivered")) == 1
