@@ -50,7 +50,7 @@ class Seen:
             if sighting.name == "role.idle" and revival.is_fresh(session.ledger, role):
                 session.take("context.fresh", {"role": role})
             if sighting.name == "role.gone" and fields.get("reason") == CRASH_LOOP:
-                about = {key: fields[key] for key in ("times", "minutes") if key in fields}
+                about: dict[str, Any] = {key: fields[key] for key in ("times", "minutes") if key in fields}
                 session.herald.tell(CRASH_LOOP, action=True, role=role, **about)
 
     def _is_known(self, role: str, name: str, fields: dict[str, Any]) -> bool:

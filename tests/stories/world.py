@@ -50,6 +50,8 @@ class InlineEffects(Effects):
 class World:
     """One supervisor and its sessions. `told` is what reached the human."""
 
+    effects: InlineEffects
+
     def __init__(self, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self.folder = folder
