@@ -23,10 +23,9 @@ def wall_since(text: str, now_s: float) -> float:
         match = _CLOCK.fullmatch(given)
         if match:
             return _clock_time(match, now)
-        if _NUMBER.fullmatch(given):
-            return now_s - duration_s(given)
-        moment = datetime.fromisoformat(given)
-        return (moment if moment.tzinfo else moment.astimezone()).timestamp()
+        if not _NUMBER.fullmatch(given):  # an age in seconds; as an ISO time it would be a year
+            moment = datetime.fromisoformat(given)
+            return (moment if moment.tzinfo else moment.astimezone()).timestamp()
     except (ValueError, OverflowError, OSError):
         pass
     try:

@@ -53,9 +53,9 @@ class Told:
         self.book.take(self.now, self.now, name, {key.removesuffix("_"): value for key, value in fields.items()})
         return self
 
-    def note(self, name: str, after: float = 0.0, **data: Any) -> Told:
+    def note(self, entry: str, after: float = 0.0, **data: Any) -> Told:
         self.pass_time(after)
-        self.book.note(self.now, self.now, name, data)
+        self.book.note(self.now, self.now, entry, data)
         return self
 
     def pass_time(self, seconds: float) -> Told:
