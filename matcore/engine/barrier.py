@@ -37,7 +37,7 @@ class Watched:
     @property
     def goes(self) -> bool:
         """Whether it can act now."""
-        return self.fault is None and not self.stuck
+        return self.fault is None and not self.stuck and not self.backlog
 
 
 class Barrier:
@@ -59,8 +59,9 @@ class Barrier:
         """
         if watched.fault is not None:
             return False
-        if watched.backlog and keep:
-            watched.backlog.append(do)
+        if watched.backlog:  # in order: nothing is decided before what has happened is in
+            if keep:
+                watched.backlog.append(do)
             return False
         done = self._try(watched, do)
         if watched.stuck and keep and not done:

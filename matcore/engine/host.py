@@ -52,6 +52,11 @@ class Host:
         if self._notifier is not None:
             self._notifier.withdraw(cause)
 
+    @property
+    def waits(self) -> bool:
+        """Whether something was told that no channel has taken yet."""
+        return self._notifier is not None and bool(self._notifier.waiting())
+
     def close(self) -> None:
         if self._notifier is not None:
             self._notifier.close()
