@@ -65,10 +65,10 @@ def _send(seat: Seat, to: str, name: str, read: handoff.Handoff, *, again: bool)
 
 
 def _ask(seat: Seat, read: handoff.Handoff, text: str) -> str:
-    """The question of a verdict. The same verdict has the same id, so that asking twice is one open question."""
+    """The question of a verdict. A role's same verdict has the same id, so that asking twice is one open question."""
     digest = hashlib.sha256(read.text.encode()).hexdigest()
     path = said_sent.keep(seat.root, digest, read.text)
-    question = f"q-{digest[:12]}"
+    question = f"q-{hashlib.sha256(f'{seat.role} {digest}'.encode()).hexdigest()[:12]}"
     spoolfile.write(seat.spool, fact(seat, "question.asked", question=question, role=seat.role, text=text, path=path))
     return asked(seat, question, "; nothing was handed over, the baton stays with you")
 

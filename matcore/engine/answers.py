@@ -33,7 +33,7 @@ def why_not(session: Session, question: str) -> str | None:
 def take(session: Session, question: str, fields: dict[str, Any], *, source: str) -> None:
     """Answer `question`, for which `why_not` is None, by the relay `fields`."""
     asked = session.ledger.questions[question]
-    letter = letters.of_answer(question, asked.text, fields.get("body"))
+    letter = letters.of_answer(asked, fields.get("body"))
     answered = Fact("question.answered", {"question": question, "relay": fields["id"]})
     session.commit([answered, Fact("relay.sent", {**fields, "to": asked.role, "letter": letter}, source)])
 

@@ -10,8 +10,8 @@ import hashlib
 from typing import Any
 
 from matcore import said_sent
-from matcore.engine.ledger import Ledger, Relay
-from matcore.engine.tally import ROUNDS, Letter
+from matcore.engine.ledger import Ledger, Question, Relay
+from matcore.engine.tally import Letter
 from matcore.places import SessionPlaces
 from matcore.words import front, messages, verdict
 
@@ -32,9 +32,10 @@ def of_handoff(places: SessionPlaces, content: str) -> dict[str, Any] | None:
     return None
 
 
-def of_answer(question: str, asked: str, text: str | None) -> dict[str, Any]:
+def of_answer(question: Question, text: str | None) -> dict[str, Any]:
     """The letter of the human's relay that answers `question`."""
-    return {"kind": "answer", "text": _short(text), "question": question, "asked": asked[:ASKED]}
+    said = {"kind": "answer", "text": _short(text), "question": question.id, "asked": question.text[:ASKED]}
+    return {**said, "by_mat": question.by_mat}
 
 
 def keep(places: SessionPlaces, text: str) -> str:
@@ -58,7 +59,7 @@ def said_in(letter: Letter, relay: Relay, ledger: Ledger) -> str:
         case _:
             return messages.answer(
                 message_id=relay.id, question=letter.asked, body=letter.text, path=relay.path,
-                asked_as=letter.question, by_mat=letter.question.startswith(ROUNDS),
+                asked_as=letter.question, by_mat=letter.by_mat,
             )  # fmt: skip
 
 

@@ -8,17 +8,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from matcore.engine.tally import ROUNDS
+from matcore.engine.tally import MAT
 from matcore.words.notices import rounds_question
 
 if TYPE_CHECKING:
     from matcore.engine.ledger import Ledger, Relay
     from matcore.engine.session import Session
 
+_ID = "rounds-"
+
 
 def waiting(ledger: Ledger) -> str | None:
     """The id of mat's question about the rounds, while it is open."""
-    return next((question for question in ledger.questions if question.startswith(ROUNDS)), None)
+    return next((question.id for question in ledger.questions.values() if question.by_mat), None)
 
 
 def next_relay(ledger: Ledger, role: str) -> Relay | None:
@@ -35,13 +37,13 @@ def mind(session: Session) -> None:
     ledger, course = session.ledger, session.ledger.tally.open
     most = (ledger.config.get("cycle") or {}).get("max_rounds")
     asked = waiting(ledger)
-    if asked is not None and (course is None or not asked.startswith(f"{ROUNDS}{course.cycle}-")):
+    if asked is not None and (course is None or not asked.startswith(f"{_ID}{course.cycle}-")):
         session.take("question.answered", {"question": asked, "evidence": "its cycle has ended"})
     elif asked is None and most and course is not None and course.rounds >= most:
         session.take(
             "question.asked",
-            {"question": f"{ROUNDS}{course.cycle}-{ledger.tally.asked_rounds + 1}", "role": course.holder,
+            {"question": f"{_ID}{course.cycle}-{ledger.tally.asked_rounds + 1}", "role": course.holder,
              "text": rounds_question(rounds=course.rounds, cycle=course.cycle, role=course.holder,
                                      session=session.name),
-             "by": "mat"},
+             "by": MAT},
         )  # fmt: skip

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 _LAST_ANSWERED = 64
-ROUNDS = "rounds-"
-"""How the id of mat's own question about the rounds of a cycle begins."""
+MAT = "mat"
+"""Who asks about the rounds of a cycle: no role can be named so in the journal's `by`."""
 
 
 @dataclass(slots=True)
@@ -21,7 +21,7 @@ class Letter:
     """What is typed for a relay instead of its plain announcement, until it has arrived.
 
     `kind`: `hint` (a verdict's), `prompt` (a verdict's, for a new agent session), `answer` (a human's, to `question`,
-    which asked `asked`). `text` is None where it stands in the file `path` only. `renewed`: the new session was opened.
+    which asked `asked`, `by_mat` or by the role). `text` is None where it stands in the file `path` only. `renewed`: the new session was opened.
     """
 
     kind: str
@@ -29,6 +29,7 @@ class Letter:
     path: str | None = None
     question: str = ""
     asked: str = ""
+    by_mat: bool = False
     renewed: bool = False
 
 
@@ -48,11 +49,13 @@ class Course:
 
 @dataclass(slots=True)
 class Tally:
-    """`open` is the open cycle's course, `last` that of the one that ended last."""
+    """`open` is the open cycle's course, `last` that of the one that ended last; `rounds_question` the id of mat's
+    latest question about rounds."""
 
     open: Course | None = None
     last: Course | None = None
     asked_rounds: int = 0
+    rounds_question: str = ""
     answered: dict[str, float] = field(default_factory=dict)
     letters: dict[str, Letter] = field(default_factory=dict)
 
@@ -114,15 +117,16 @@ def _episode(tally: Tally, _at: float, _data: Mapping[str, Any]) -> None:
 
 def _asked(tally: Tally, _at: float, data: Mapping[str, Any]) -> None:
     tally.answered.pop(data["question"], None)
-    if data["question"].startswith(ROUNDS):
+    if data.get("by") == MAT:
         tally.asked_rounds += 1
+        tally.rounds_question = data["question"]
 
 
 def _answered(tally: Tally, at: float, data: Mapping[str, Any]) -> None:
     tally.answered[data["question"]] = at
     while len(tally.answered) > _LAST_ANSWERED:
         del tally.answered[next(iter(tally.answered))]
-    if data["question"].startswith(ROUNDS) and tally.open is not None:
+    if data["question"] == tally.rounds_question and tally.open is not None:
         tally.open.rounds = 0
 
 

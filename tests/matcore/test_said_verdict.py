@@ -46,6 +46,8 @@ def test_the_same_question_has_one_name(scene: Scene, say: Say) -> None:
     say("send-relay", "v.md")
     first, again, other = [record["question"] for record in scene.said("question.asked")]
     assert first == again != other
+    say("send-relay", "v.md", role="review")
+    assert scene.said("question.asked", "review")[0]["question"] not in (first, other)
 
 
 def test_a_wrong_verdict_is_refused_with_its_rule(scene: Scene, say: Say) -> None:

@@ -205,6 +205,15 @@ def test_a_cycle_without_end_ends_in_a_question(world: World) -> None:
     assert world.session().ledger.tally.open is not None
 
 
+def test_no_role_can_ask_in_mat_s_name(world: World) -> None:
+    """A question that is only named like mat's holds no handoff back."""
+    world.up(cycle={"max_rounds": 9})
+    world.says("dev", fact="question.asked", question="rounds-c1-1", text="Go on?", by="mat")
+    hands(world, "dev", "review", "done")
+    assert texts(world, "review")[0].startswith("[relay r-000001 from dev]")
+    assert "dev asks you" in world.told[0]
+
+
 def test_mat_s_question_goes_with_its_cycle(world: World) -> None:
     """The human may end the cycle instead of answering."""
     world.up(cycle={"max_rounds": 1})

@@ -22,6 +22,7 @@ def sent(sender: str, to: str, kind: str = "request", **data: Any) -> tuple[str,
     return "relay.sent", {"id": f"r-{sender}-{to}", "from": sender, "to": to, "kind": kind, **data}
 
 
+ROUNDS = {"question": "rounds-c1-1", "by": "mat"}
 OPENED = ("cycle.opened", {"cycle": "c1"})
 
 
@@ -90,11 +91,12 @@ def test_what_was_answered_is_known_for_a_while() -> None:
 
 
 def test_the_answer_about_rounds_grants_as_many_more() -> None:
-    """The count begins anew; another answer leaves it."""
-    found = told(OPENED, sent("dev", "review"), sent("review", "dev"), ("question.asked", {"question": "rounds-c1-1"}))
+    """The count begins anew; another answer leaves it, and so does a role's question of that name."""
+    found = told(OPENED, sent("dev", "review"), sent("review", "dev"), ("question.asked", ROUNDS))
     assert found.asked_rounds == 1
     assert found.open is not None
-    tally.apply(found, "question.answered", 5.0, {"question": "q-1"})
+    tally.apply(found, "question.asked", 5.0, {"question": "rounds-c1-9"})
+    tally.apply(found, "question.answered", 5.0, {"question": "rounds-c1-9"})
     assert found.open.rounds == 1
     tally.apply(found, "question.answered", 6.0, {"question": "rounds-c1-1"})
     assert found.open.rounds == 0
