@@ -13,6 +13,8 @@ import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
+import msgspec
+
 from baton import envelope, lock, process, record, runtimes
 from baton.envelope import Envelope
 from baton.mailbox import Mailbox
@@ -68,7 +70,7 @@ class BatonDriver:
     def _served(self, spec: SessionSpec, name: str, places: SessionPlaces, resume: str | None) -> Served:
         """A role as its worker must know it, once its first turn is known to be possible."""
         role = next(role for role in spec.roles if role.name == name)
-        seat = resume or record.read_state(places, name).seat or new_session()
+        seat = resume or record.read_state(places, name).seat or _seat_of_job(places, name) or new_session()
         asked = runtimes.Asked(
             session_id=seat, opened=resume is not None, prompt_file=role.prompt_file, mat_dir=places.root, dir=role.dir,
             path=spec.path, args=role.args, permissions=role.permissions,
@@ -189,6 +191,15 @@ class BatonDriver:
         if watch is None:
             raise OurMistake(f"{session} was never adopted.")
         return watch
+
+
+def _seat_of_job(places: SessionPlaces, role: str) -> str | None:
+    """What a worker was told that has not written it down yet."""
+    if not process.is_alive(places):
+        return None
+    with suppress(OSError, msgspec.MsgspecError, KeyError):
+        return msgspec.json.decode(record.job_path(places).read_bytes(), type=Job).roles[role].seat
+    return None
 
 
 def _guess(name: str) -> str:

@@ -49,8 +49,8 @@ class Headless(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     `takes_id`: it opens a session of an id of ours; else `session` says where it tells its own. `takes_prompt`: the
     role prompt is handed over by these words; else the first text points to it. `add_dir`: words for a role with a
     `dir` of its own, that let it write `{mat_dir}`; `confined`: without them it could not. `failed`: any of these is
-    an error whatever the exit code is. `tokens` are added up. `classes`: error class → pattern, first match counts. `resets`: a pattern whose
-    group is the time at which a rate limit ends.
+    an error whatever the exit code is. `tokens` are added up. `classes`: error class → pattern, first match counts.
+    `resets`: a pattern whose group is the time at which a rate limit ends.
     """
 
     fresh: tuple[str, ...]

@@ -1,0 +1,247 @@
+"""Mailboxes: pending, claimed, done, by rename; in order of sending; whatever lies in them does no harm."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from baton import envelope, mailbox
+from baton.envelope import Envelope, EnvelopeError, decode
+from baton.mailbox import Claim, Mailbox
+from matcore.places import SessionPlaces
+
+BY_HAND = {"schema": "baton.message/v1", "message_id": "m-1", "from": "review", "to": "dev", "body": "Please look."}
+
+
+@pytest.fixture
+def box(tmp_path: Path) -> Mailbox:
+    made = Mailbox(SessionPlaces(tmp_path), "dev")
+    made.make()
+    return made
+
+
+def letter(body: str = "text", message: str = "r-000001") -> Envelope:
+    return envelope.deliver(message_id=message, sender="review", to="dev", body=body, cycle="c1")
+
+
+def taken(box: Mailbox) -> list[Claim]:
+    """All that can be claimed, each finished."""
+    claims = []
+    while (claim := box.claim()) is not None:
+        claims.append(claim)
+        box.finish(claim)
+    return claims
+
+
+def names(box: Mailbox, part: str) -> list[str]:
+    return sorted(path.name for path in (box.inbox / part).iterdir())
+
+
+def reasons(box: Mailbox) -> list[str]:
+    return [path.read_text(encoding="utf-8").strip() for path in sorted((box.inbox / "aside").glob("*.reason"))]
+
+
+def test_a_message_goes_from_pending_to_claimed_to_done(box: Mailbox) -> None:
+    """Each step moves the one file; nothing is left behind it."""
+    name = box.put(letter())
+    assert (names(box, "pending"), names(box, "tmp")) == ([name], [])
+    claim = box.claim()
+    assert claim is not None
+    assert (claim.ours, claim.again, claim.envelope.body) == (True, False, "text")
+    assert (names(box, "pending"), names(box, "claimed")) == ([], [name])
+    box.finish(claim)
+    box.finish(claim)
+    assert (names(box, "claimed"), names(box, "done")) == ([], [name])
+    assert (box.inbox / "done" / name).stat().st_mode & 0o777 == 0o600
+
+
+def test_the_order_of_sending_is_kept_when_the_clock_goes_back(box: Mailbox, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Twenty in a row, the clock an hour back after each: they are claimed as they were sent."""
+    now = time.time_ns()
+    for number in range(20):
+        monkeypatch.setattr(time, "time_ns", lambda n=number: now - n * 60 * 10**9)
+        box.put(letter(str(number)))
+    monkeypatch.undo()
+    assert [claim.envelope.body for claim in taken(box)] == [str(number) for number in range(20)]
+
+
+def test_fields_that_are_not_ours_survive(box: Mailbox) -> None:
+    """What another tool wrote into an envelope is still there when it is done."""
+    sent = letter()
+    sent = decode(json.dumps({**sent.data, "x-other": {"deep": [1, 2]}, "ttl": 7}).encode())
+    name = box.put(sent)
+    (claim,) = taken(box)
+    assert claim.envelope.data["x-other"] == {"deep": [1, 2]}
+    kept = json.loads((box.inbox / "done" / name).read_text())
+    assert (kept["x-other"], kept["ttl"], kept["from"]) == ({"deep": [1, 2]}, 7, "review")
+
+
+@pytest.mark.skipif(not shutil.which("jq"), reason="jq is not installed: apt-get install jq")
+def test_an_envelope_of_ours_is_read_back_with_jq(box: Mailbox) -> None:
+    """Each field of the protocol, by the tool that everybody has."""
+    name = box.put(letter("two\nlines"))
+    program = '[.schema, .message_id, .conversation_id, .from, .to, .kind, .body, (.ts_ms|type)] | join("|")'
+    done = subprocess.run(
+        ["jq", "-r", program, box.inbox / "pending" / name], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "baton.message/v1|r-000001|c1|review|dev|request|two\nlines|number\n"
+
+
+@pytest.mark.parametrize(
+    "name", ["hello.json", "zz\nz", "..x", "\udcff\udcfe", "a" * 200, "-rf", "00000000000000000001-x"]
+)
+def test_a_message_by_hand_may_have_any_name(box: Mailbox, name: str) -> None:
+    """It is claimed under a name of ours, and is never taken for one of mat's."""
+    (box.inbox / "pending" / name).write_text(json.dumps(BY_HAND), encoding="utf-8")
+    if name.startswith("."):
+        assert taken(box) == [], "hidden names are nobody's"
+        return
+    (claim,) = taken(box)
+    assert not claim.ours
+    assert claim.envelope.body == "Please look."
+    (done,) = names(box, "done")
+    assert "-by-hand-" in done
+
+
+def test_a_message_by_hand_waits_its_turn(box: Mailbox) -> None:
+    """Its age is its place in the line, whatever it is called."""
+    box.put(letter("first"))
+    (box.inbox / "pending" / "aaa.json").write_text(json.dumps({**BY_HAND, "body": "second"}), encoding="utf-8")
+    time.sleep(0.01)  # the file's time is coarser than ours
+    box.put(letter("third"))
+    assert [claim.envelope.body for claim in taken(box)] == ["first", "second", "third"]
+
+
+def test_a_copy_of_ours_is_somebodys_own_word_or_nothing(box: Mailbox) -> None:
+    """The same file once more is done already; the same content under another name is not ours."""
+    name = box.put(letter("once"))
+    (first,) = taken(box)
+    shutil.copy(box.inbox / "done" / name, box.inbox / "pending" / name)
+    assert taken(box) == []
+    shutil.copy(box.inbox / "done" / name, box.inbox / "pending" / "copy.json")
+    (copy,) = taken(box)
+    assert (first.ours, copy.ours) == (True, False)
+
+
+@pytest.mark.parametrize("fresh", [False, True])
+def test_the_same_message_by_hand_is_taken_once(box: Mailbox, fresh: bool) -> None:
+    """By its id, also by the next worker; a message of another id is another message."""
+    for name, message in (("a", "m-1"), ("b", "m-1"), ("c", "m-2")):
+        (box.inbox / "pending" / name).write_text(json.dumps({**BY_HAND, "message_id": message}), encoding="utf-8")
+        assert len(taken(Mailbox(SessionPlaces(box.root.parents[1]), "dev") if fresh else box)) == (name != "b")
+
+
+def _directory(path: Path) -> None:
+    path.mkdir()
+
+
+def _link(path: Path) -> None:
+    target = path.parents[2] / "target.json"
+    target.write_text(json.dumps(BY_HAND), encoding="utf-8")
+    path.symlink_to(target)
+
+
+def _pipe(path: Path) -> None:
+    os.mkfifo(path)
+
+
+def _large(path: Path) -> None:
+    path.write_text(json.dumps({**BY_HAND, "body": "x" * (9 * 1024 * 1024)}), encoding="utf-8")
+
+
+def _foreign(path: Path) -> None:
+    path.write_text(json.dumps(BY_HAND), encoding="utf-8")
+    os.chown(path, 12345, -1)
+
+
+def _text(content: str) -> Callable[[Path], None]:
+    def write(path: Path) -> None:
+        path.write_text(content, encoding="utf-8", errors="surrogateescape")
+
+    return write
+
+
+@pytest.mark.parametrize(
+    ("make", "reason"),
+    [
+        (_directory, "no regular file"),
+        (_link, "no regular file"),
+        (_pipe, "no regular file"),
+        (_large, "more than"),
+        pytest.param(
+            _foreign, "another user", marks=pytest.mark.skipif(os.getuid() != 0, reason="only root gives a file away")
+        ),
+        (_text(""), "no baton.message/v1"),
+        (_text('{"schema": "baton.mess'), "no baton.message/v1"),
+        (_text("[1]"), "no baton.message/v1"),
+        (_text("\udcff\udcfe"), "no baton.message/v1"),
+        (_text("[" * 100_000), "no baton.message/v1"),
+        (_text(json.dumps({**BY_HAND, "schema": "other/v9"})), "its schema is 'other/v9'"),
+        (_text(json.dumps({**BY_HAND, "body": " \n"})), "is empty"),
+        (_text(json.dumps({**BY_HAND, "body": 7})), "no baton.message/v1"),
+    ],
+)
+def test_what_is_no_message_is_set_aside_with_its_reason(
+    box: Mailbox, make: Callable[[Path], None], reason: str
+) -> None:
+    """And delays nobody: the message behind it is claimed at once."""
+    make(box.inbox / "pending" / "0000-bad.json")
+    box.put(letter("good"))
+    assert [claim.envelope.body for claim in taken(box)] == ["good"]
+    (said,) = reasons(box)
+    assert reason in said
+    assert names(box, "pending") == []
+
+
+def test_a_claim_of_a_dead_worker_is_found_as_such(box: Mailbox) -> None:
+    """What had been claimed and not done is abandoned, oldest first."""
+    for body in ("one", "two"):
+        box.put(letter(body))
+        box.claim()
+    found = Mailbox(SessionPlaces(box.root.parents[1]), "dev").abandoned()
+    assert [(claim.envelope.body, claim.again) for claim in found] == [("one", True), ("two", True)]
+
+
+def test_a_delivery_is_withdrawn_only_while_it_is_pending(box: Mailbox) -> None:
+    """Claimed is claimed."""
+    first, second = box.put(letter()), box.put(letter())
+    assert box.withdraw(second)
+    assert box.claim() is not None
+    assert not box.withdraw(first)
+    assert box.claim() is None
+
+
+def test_what_was_done_is_kept_by_age_and_number(box: Mailbox, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The newest so many of the last so many days; what is dropped is forgotten."""
+    monkeypatch.setattr(mailbox, "KEPT", 5)
+    for number in range(8):
+        box.put(letter(str(number)))
+    taken(box)
+    box.tidy()
+    kept = [json.loads((box.inbox / "done" / name).read_text())["body"] for name in names(box, "done")]
+    assert kept == ["3", "4", "5", "6", "7"]
+    monkeypatch.setattr(mailbox, "KEPT_S", 0.0)
+    box.tidy()
+    assert names(box, "done") == []
+
+
+def test_a_mailbox_that_was_deleted_is_made_again(box: Mailbox) -> None:
+    """Somebody cleaned up: nothing is pending, and the next message finds its place."""
+    shutil.rmtree(box.root)
+    assert box.claim() is None
+    assert box.abandoned() == []
+    box.put(letter("still there"))
+    assert [claim.envelope.body for claim in taken(box)] == ["still there"]
+
+
+def test_an_envelope_that_is_too_deep_is_none() -> None:
+    """Nested JSON is data, not a stack overflow."""
+    with pytest.raises(EnvelopeError):
+        decode(b'{"schema":' * 50_000)
