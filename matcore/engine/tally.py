@@ -21,7 +21,8 @@ class Letter:
     """What is typed for a relay instead of its plain announcement, until it has arrived.
 
     `kind`: `hint` (a verdict's), `prompt` (a verdict's, for a new agent session), `answer` (a human's, to `question`,
-    which asked `asked`, `by_mat` or by the role). `text` is None where it stands in the file `path` only. `renewed`: the new session was opened.
+    which asked `asked`, `by_mat` or by the role). `text` is None where it stands in the file `path` only. `renewed`:
+    the new session was opened.
     """
 
     kind: str
