@@ -111,8 +111,6 @@ def test_a_pause_outlives_restarts(world: World) -> None:
     world.advance(2 * W)
     assert world.decisions("duo", "nudge") == []
     world.human(fact="human.resumed")
-    world.restart(clean=True)
-    world.advance(W + 5)
     assert len(world.decisions("duo", "nudge")) == 1
 
 
