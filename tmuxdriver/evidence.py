@@ -13,17 +13,20 @@ from __future__ import annotations
 
 import collections
 import hashlib
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from matcore.engine.driver import Sighting
 from tmuxdriver.compare import squeeze
-from tmuxdriver.screen import Screen
+from tmuxdriver.limits import Limit
+from tmuxdriver.screen import FAILED, Screen
 
 STILL_S = 2.0
 PARKED_S = 60.0
 ASKED_S = 30.0
 _DETAIL = 200
+_LIMITED = "rate-limited"
 _RECOGNISED = 100
 """So many characters of a first line that was cut are enough to know it by."""
 
@@ -81,6 +84,12 @@ class Evidence:
     screen: Screen | None = None
     working_s: float | None = None
     recent: collections.deque[Submission] = field(default_factory=lambda: collections.deque(maxlen=8))
+    limit: Limit = field(default_factory=Limit)
+    compacts: bool = False
+    """A hook said that a compaction began; what the agent does next ends it."""
+    was_full: bool = False
+    """The screen's word of a full context was told; a prompt further on it stands there no more."""
+    wall_s: Callable[[], float] = time.time
 
     # -- looks ---------------------------------------------------------------------------------------------------
 
@@ -95,7 +104,13 @@ class Evidence:
             self.working_s = None
         found = self._dialog(now_s, screen)
         found += self.gate("human-typing", screen.composer == "draft" and screen.state == "idle", "screen")
-        return found + self._judged(now_s, screen)
+        self.compacts = self.compacts and not self._moved_on(now_s, screen)
+        found += self.gate("compacting", self.compacts or "compacting" in screen.notes, "screen")
+        self.was_full = self.was_full and "context-full" in screen.notes
+        found += self._judged(now_s, screen)
+        if screen.state == "idle" and not self.in_turn and "rate-limited" in screen.notes:
+            found += self._limited(screen.detail or "", now_s, "screen", live=False)
+        return found
 
     def _judged(self, now_s: float, screen: Screen) -> list[Sighting]:
         match screen.state:
@@ -138,13 +153,13 @@ class Evidence:
             if screen.composer not in ("empty", "ghost") or parked_s < PARKED_S:
                 return self._status("busy", "hook")
             self.hook_says = None
-            return self._idle(screen, f"screen (parked for {PARKED_S:.0f} s, no hook)")
+            return self._idle(now_s, screen, f"screen (parked for {PARKED_S:.0f} s, no hook)")
         if self.status == "idle":
             return []
         if self.hook_says == "idle":
-            return self._idle(screen, "hook")
+            return self._idle(now_s, screen, "hook")
         settled = still is not None and still.looks > 1 and stood_s >= STILL_S
-        return self._idle(screen, _kind(screen)) if settled else []
+        return self._idle(now_s, screen, _kind(screen)) if settled else []
 
     def _seen_nothing(self, now_s: float, screen: Screen) -> list[Sighting]:
         """What can't be made out is not idle, but neither does one torn frame take a state away."""
@@ -165,7 +180,7 @@ class Evidence:
         return self._dialog_gone("screen")
 
     def _moved_on(self, now_s: float, screen: Screen) -> bool:
-        """Whether the screen shows that the question which a hook told of has been answered."""
+        """Whether the screen shows that what a hook told of, a question or a compaction, is over."""
         return screen.state in ("busy", "idle") and now_s - self.hook_s >= STILL_S
 
     def _dialog_stands(self, now_s: float, kind: str) -> list[Sighting]:
@@ -175,15 +190,16 @@ class Evidence:
         if self.question is not None:
             return []
         if kind != "permission" or now_s - self.dialog_s < ASKED_S:
-            return self.gate("dialog", True, "screen")
+            is_login = kind == "login"
+            return [*self.gate("login", is_login, "screen"), *self.gate("dialog", not is_login, "screen")]
         self.question = f"dialog-{self.role}-{self.dialog_s:.3f}"
         asked = self._sighting("question.asked", "screen", question=self.question, role=self.role, dialog=True)
-        return [asked, *self.gate("dialog", False, "question")]
+        return [asked, *self.gate("dialog", False, "question"), *self.gate("login", False, "question")]
 
     def _dialog_gone(self, evidence: str) -> list[Sighting]:
         self.dialog_s, self.asked_by_hook = None, False
         if self.question is None:
-            return self.gate("dialog", False, evidence)
+            return [*self.gate("dialog", False, evidence), *self.gate("login", False, evidence)]
         answered = self._sighting("question.answered", evidence, question=self.question)
         self.question = None
         return [answered]
@@ -194,17 +210,15 @@ class Evidence:
         """A hook of the agent program, by our name for it."""
         if at_s < self.alive_since_s:
             return []
-        match event:
-            case "prompt-submitted":
-                return self._heard_prompt(at_s, data)
-            case "turn-started":
-                return self._heard_start(at_s)
-            case "turn-ended":
-                return self._heard_end(at_s, data)
-            case "permission-asked":
-                return self._heard_question(at_s)
-            case _:
-                return []
+        handler = {
+            "prompt-submitted": self._heard_prompt,
+            "turn-started": self._heard_start,
+            "turn-ended": self._heard_end,
+            "permission-asked": self._heard_question,
+            "compaction": self._heard_compaction,
+            "compacted": self._compacted,
+        }.get(event)
+        return handler(at_s, data) if handler is not None else []
 
     def _heard_prompt(self, at_s: float, data: Mapping[str, object]) -> list[Sighting]:
         found = self._dialog_gone("hook") if self.asked_by_hook else []
@@ -213,16 +227,25 @@ class Evidence:
             self.confirmed_s = max(self.confirmed_s, at_s)
         else:
             found.append(self._sighting("human.acted", "hook", role=self.role))
-        return found + self._heard_start(at_s)
+        return found + self._heard_start(at_s, data)
 
-    def _heard_start(self, at_s: float) -> list[Sighting]:
+    def _heard_start(self, at_s: float, data: Mapping[str, object]) -> list[Sighting]:
         self._hook("busy", at_s)
-        return self._busy(at_s, "hook")
+        return [*self._compacted(at_s, data), *self._busy(at_s, "hook")]
+
+    def _heard_compaction(self, at_s: float, _data: Mapping[str, object]) -> list[Sighting]:
+        self.compacts, self.hook_s = True, max(at_s, self.hook_s)
+        return self.gate("compacting", True, "hook")
+
+    def _compacted(self, _at_s: float, _data: Mapping[str, object]) -> list[Sighting]:
+        self.compacts = False
+        return self.gate("compacting", False, "hook")
 
     def _heard_end(self, at_s: float, data: Mapping[str, object]) -> list[Sighting]:
         found = self._dialog_gone("hook") if self.asked_by_hook else []
+        found += self._compacted(at_s, data)
         if data.get("outcome") == "exhausted":
-            found.append(self._sighting("context.exhausted", "hook", role=self.role))
+            found += self._full("hook")
         ok = data.get("outcome") in (None, "ok", "done")
         detail = None if ok else str(data.get("error") or data.get("outcome"))
         told = data.get("turn_started_boot_s")
@@ -234,9 +257,12 @@ class Evidence:
             self.turn_started_s = max(begun_s, self.turn_started_s or 0.0)
         self._hook("idle", at_s)
         self.in_turn = True
-        return found + self._idle(None, "hook", detail)
+        found += self._idle(at_s, None, "hook", detail)
+        if data.get("outcome") == "rate-limited":
+            found += self._limited(detail or "", at_s, "hook", live=True)
+        return found
 
-    def _heard_question(self, at_s: float) -> list[Sighting]:
+    def _heard_question(self, at_s: float, _data: Mapping[str, object]) -> list[Sighting]:
         self._hook("busy", at_s)
         self.asked_by_hook = True
         return [*self._dialog_stands(at_s, "permission"), *self._unknown("hook: permission dialog")]
@@ -270,7 +296,7 @@ class Evidence:
 
     def left(self, evidence: str) -> list[Sighting]:
         """The agent is not in its pane any more: what stood on its screen, or was told by its hooks, is over."""
-        found = self._cleared(("human-typing", "dialog"), evidence)
+        found = self._cleared(("human-typing", "dialog", "login", "compacting", "rate-limited"), evidence)
         self.in_turn, self.hook_says = False, None
         return found + self.lost(evidence)
 
@@ -282,7 +308,8 @@ class Evidence:
         found = [sighting for gate in gates for sighting in self.gate(gate, False, evidence)]
         if self.question is not None:
             found += self._dialog_gone(evidence)
-        self.dialog_s, self.asked_by_hook = None, False
+        self.dialog_s, self.asked_by_hook, self.compacts = None, False, False
+        self.limit.end()
         return found
 
     def lost(self, evidence: str) -> list[Sighting]:
@@ -306,15 +333,41 @@ class Evidence:
             self.turn_started_s = at_s if self.status == "idle" or evidence == "hook" else None
         return self._status("busy", evidence)
 
-    def _idle(self, screen: Screen | None, evidence: str, detail: str | None = None) -> list[Sighting]:
+    def _idle(self, now_s: float, screen: Screen | None, evidence: str, detail: str | None = None) -> list[Sighting]:
         found: list[Sighting] = []
+        notes = screen.notes if screen is not None else ()
         if self.in_turn:
-            failed = screen is not None and ("error" in screen.notes or "rate-limited" in screen.notes)
-            if failed and screen is not None:
+            if screen is not None and set(FAILED) & set(notes):
                 detail = screen.detail or "error"
+            if "context-full" in notes:
+                found += self._full(evidence)
             found.append(self._turn_ended(evidence, self.turn_started_s, detail))
+            if screen is not None and "rate-limited" in notes:
+                found += self._limited(screen.detail or "", now_s, evidence, live=True)
+            elif detail is None:
+                found += self._unlimited(evidence)
         self.in_turn, self.turn_started_s = False, None
         return found + self._status("idle", evidence)
+
+    def _full(self, evidence: str) -> list[Sighting]:
+        """The context is full, told once for each notice and before the end of its turn."""
+        told, self.was_full = self.was_full, True
+        return [] if told else [self._sighting("context.exhausted", evidence, role=self.role)]
+
+    def _limited(self, notice: str, now_s: float, evidence: str, *, live: bool) -> list[Sighting]:
+        if not self.limit.met(notice, now_s, self.wall_s(), live=live):
+            return []
+        until = {} if self.limit.until_s is None else {"until": self.limit.until_s}
+        self.gates[_LIMITED] = evidence
+        return [self._sighting("gate.raised", evidence, gate=_LIMITED, role=self.role, **until)]
+
+    def _unlimited(self, evidence: str) -> list[Sighting]:
+        self.limit.end()
+        return self.gate(_LIMITED, False, evidence)
+
+    def passed(self, now_s: float) -> list[Sighting]:
+        """What ends by time alone."""
+        return self._unlimited("its time is over") if self.limit.is_over(now_s) else []
 
     def _unknown(self, evidence: str) -> list[Sighting]:
         return self._status("unknown", evidence)

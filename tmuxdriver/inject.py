@@ -129,9 +129,13 @@ class Delivery:
     def _held_back(self, screen: Screen) -> Outcome | None:
         with self.seat.lock:
             hook_says, asked = self.seat.evidence.hook_says, self.seat.evidence.asked_by_hook
+            held_by = next((gate for gate in ("rate-limited", "compacting") if gate in self.seat.evidence.gates), None)
             ending = self.seat.evidence.has_just_ended(boot_s())
         if screen.state == "dialog" or asked:
-            return self._refused("dialog", f"{screen.dialog or 'permission'} dialog ({screen.evidence})")
+            gate = "login" if screen.dialog == "login" else "dialog"
+            return self._refused(gate, f"{screen.dialog or 'permission'} dialog ({screen.evidence})")
+        if held_by is not None:
+            return self._refused(held_by, f"the program is {held_by}")
         if screen.state == "busy" and ending:
             return None  # programs run the hook of a turn's end before they show the end
         if screen.state == "busy" or hook_says == "busy":

@@ -119,6 +119,7 @@ class Watcher:
     def _flags(self, seat: Seat, pane: Pane, now_s: float) -> list[Sighting]:
         scrolled = pane.in_mode and self._attention.is_on(pane.session_id, now_s)
         return [
+            *seat.evidence.passed(now_s),
             *seat.evidence.gate("copy-mode", scrolled, "tmux"),
             *seat.evidence.gate("input-off", pane.input_off, "tmux"),
             *seat.evidence.gate("synchronized", pane.synchronized, "tmux"),

@@ -106,7 +106,8 @@ class Dialog(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Note(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Something that is worth telling about the last turn: `error`, `rate-limited`, `compacted`, `retrying`, …"""
+    """Something that is worth telling: `error`, `rate-limited`, `context-full` (each a failed turn), `compacting` (a
+    gate while it stands), `compacted`, `retrying`, …"""
 
     note: str
     match: str
@@ -175,6 +176,9 @@ class Profile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     turn_start: str | None = None
     """A row that shows a submitted prompt."""
     notes: tuple[Note, ...] = ()
+    resets: str | None = None
+    """Finds in the row of a `rate-limited` note, or in what a hook says of it, when that ends: its first group that
+    matched, as `14:30`, `3pm`, `5m`, an ISO date with its time, or a number of seconds."""
     submit: Submit = Submit()
     sandbox: str | None = None
     """One sentence for `init` and `up`: what the program's sandbox forbids."""
@@ -239,7 +243,10 @@ def shipped_folder() -> Path:
 
 
 _PATTERN_KEYS = frozenset(
-    {"match", "foot", "body", "mark", "indent", "right", "top", "bottom", "chrome", "pasted", "menu", "turn_start"}
+    {
+        *("match", "foot", "body", "mark", "indent", "right", "top", "bottom"),
+        *("chrome", "pasted", "menu", "turn_start", "resets"),
+    }
 )
 
 

@@ -32,7 +32,7 @@ class Screen:
     evidence: str
     typed: str = ""
     detail: str | None = None
-    """The row that a note `error` or `rate-limited` was read from."""
+    """The row that a note of a failed turn was read from."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +51,8 @@ class _Look:
 _Answer: TypeAlias = tuple[State, str | None, str]
 """State, kind of dialog, evidence."""
 
+FAILED = ("rate-limited", "context-full", "error")
+"""Notes that make a failure of the turn which they stand under."""
 _LAB_NAMES = {"title": "pane_title", "dead": "pane_dead", "cmd": "pane_current_command", "mode": "pane_in_mode"}
 _DIED = re.compile(r"^Pane is dead \(")
 
@@ -252,5 +254,5 @@ def _stands(rows: Rows, dialog: Dialog) -> bool:
 
 def _notes(look: _Look) -> tuple[tuple[str, ...], str | None]:
     found = [(note.note, number) for note in look.profile.notes if (number := _find(look, note)) is not None]
-    detail = next((look.rows.text[n].strip() for name, n in found if name in ("rate-limited", "error")), None)
+    detail = next((look.rows.text[n].strip() for name, n in found if name in FAILED), None)
     return tuple(dict.fromkeys(name for name, _ in found)), detail

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 
 from matcore.engine.driver import RoleSpec, SessionSpec, Sighting
 from tmuxdriver.evidence import Evidence
+from tmuxdriver.limits import Limit
 from tmuxdriver.panes import Identity
 from tmuxdriver.profile import Profile
 from tmuxdriver.screen import Screen
@@ -53,7 +54,7 @@ class Seat:
     def of(cls, spec: SessionSpec, role: RoleSpec, profile: Profile, seat: Mapping[str, object] | None) -> Seat:
         """`seat` is what `launch` or `restart` returned."""
         alive_since_s = float(str((seat or {}).get("started_s") or 0.0))
-        evidence = Evidence(spec.session, role.name, alive_since_s)
+        evidence = Evidence(spec.session, role.name, alive_since_s, limit=Limit(profile.resets))
         return cls(spec, role, profile, identity_of(seat), evidence)
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 
 import pytest
 
 from matcore.engine.driver import Sighting
 from tmuxdriver.composer import ComposerState
 from tmuxdriver.evidence import Evidence, Submission
+from tmuxdriver.limits import Limit
 from tmuxdriver.screen import Screen, State
 
 
@@ -272,3 +274,98 @@ def test_an_agent_that_is_replaced_takes_its_gates_and_its_question_with_it(seat
     seat.looked(1, PERMISSION, "d")
     seat.looked(40, PERMISSION, "d")
     assert said(seat.replaced("anew")) == ["gate.cleared input-off", "question.answered", "role.unknown"]
+
+
+NOON_S = 1_767_268_800.0
+"""A Unix time at which it is noon in UTC."""
+
+
+def limited(detail: str) -> Screen:
+    return Screen("idle", None, "empty", ("rate-limited",), "screen: test", detail=detail)
+
+
+def hits_limit(seat: Evidence, detail: str) -> list[Sighting]:
+    """A turn of ours that ends at a limit, seen on the screen at 13 s."""
+    seat.looked(0, IDLE, "a")
+    seat.looked(3, IDLE, "a")
+    seat.submitted(Submission("x", 5))
+    seat.looked(10, limited(detail), "b")
+    return seat.looked(13, limited(detail), "b")
+
+
+@pytest.mark.parametrize(
+    ("detail", "for_s"),
+    [("■ Usage limit, resets in 5m", 300), ("■ resets in 2 hours", 7200), (f"■ resets in {NOON_S + 60:.0f}", 60)],
+)
+def test_a_rate_limit_is_a_gate_until_the_time_that_the_screen_names(detail: str, for_s: float) -> None:
+    """Raised after the turn's error; over when the time is, and the notice that still stands there raises nothing."""
+    seat = Evidence("duo", "dev", limit=Limit(r"resets in (.+)$"), wall_s=lambda: NOON_S)
+    found = hits_limit(seat, detail)
+    assert said(found) == ["turn.ended error 5", "gate.raised rate-limited", "role.idle"]
+    assert found[1].fields["until"] == 13 + for_s
+    assert seat.passed(12 + for_s) == []
+    assert said(seat.passed(13 + for_s)) == ["gate.cleared rate-limited"]
+    assert said(seat.looked(20 + for_s, limited(detail), "c")) == []
+
+
+def test_a_rate_limit_without_a_time_names_no_end_and_a_later_turn_clears_it() -> None:
+    """Nobody may wait for it for ever, so nobody trusts it; a person's turn that succeeds shows that it is over."""
+    seat = Evidence("duo", "dev", limit=Limit(r"resets in (.+)$"), wall_s=lambda: NOON_S)
+    raised = next(s for s in hits_limit(seat, "■ Usage limit reached") if s.name == "gate.raised")
+    assert "until" not in raised.fields
+    assert seat.passed(1e9) == []
+    seat.looked(100, BUSY, "d")
+    seat.looked(110, IDLE, "e")
+    assert said(seat.looked(113, IDLE, "e")) == ["turn.ended ok 100", "gate.cleared rate-limited", "role.idle"]
+
+
+def test_a_notice_that_was_there_before_us_holds_only_for_what_is_left_of_it() -> None:
+    """A new supervisor reads the old screen: a clock's time that has passed is not tomorrow's."""
+    for minutes, holds in ((30, True), (-30, False)):
+        seat = Evidence("duo", "dev", limit=Limit(r"resets at (\S+)$"), wall_s=lambda: NOON_S)
+        clock = datetime.fromtimestamp(NOON_S + 60 * minutes).astimezone().strftime("%H:%M:%S")
+        found = seat.looked(0, limited(f"■ Usage limit, resets at {clock}"), "a")
+        assert [s.fields["until"] for s in found if s.name == "gate.raised"] == [60.0 * minutes] * holds
+
+
+def test_a_hook_tells_of_a_limit_and_the_screen_says_it_no_second_time() -> None:
+    """With its time, and held by nothing but it."""
+    seat = Evidence("duo", "dev", limit=Limit(r"resets in (.+)$"), wall_s=lambda: NOON_S)
+    seat.heard("turn-started", 1, {})
+    found = seat.heard("turn-ended", 2, {"outcome": "rate-limited", "error": "Limit, resets in 60"})
+    assert said(found) == ["turn.ended error 1", "role.idle", "gate.raised rate-limited"]
+    assert found[2].fields["until"] == 62
+    assert "gate.raised rate-limited" not in said(seat.looked(5, limited("■ Limit, resets in 60"), "a"))
+    seat.passed(62)
+    assert said(seat.looked(63, limited("■ Limit, resets in 60"), "a")) == []
+
+
+def test_a_login_is_a_gate_of_its_own(seat: Evidence) -> None:
+    """It is for a person alone, so it is called what it is; it ends with its dialog."""
+    assert said(seat.looked(0, screen("dialog", "absent", dialog="login"), "a")) == ["gate.raised login"]
+    assert said(seat.looked(1, PERMISSION, "b")) == ["gate.cleared login", "gate.raised dialog"]
+    assert "gate.cleared dialog" in said(seat.looked(2, IDLE, "c"))
+
+
+def test_a_compaction_is_a_gate_while_it_lasts(seat: Evidence) -> None:
+    """Seen on the screen, or told by hooks; the next word of the agent or a settled screen ends it."""
+    compacting = screen("busy", notes=("compacting",))
+    assert "gate.raised compacting" in said(seat.looked(0, compacting, "a"))
+    assert "gate.cleared compacting" in said(seat.looked(1, IDLE, "b"))
+    for end in ("compacted", "turn-ended", "prompt-submitted"):
+        assert "gate.raised compacting" in said(seat.heard("compaction", 10, {}))
+        assert "gate.cleared compacting" in said(seat.heard(end, 11, {}))
+    seat.heard("compaction", 20, {})
+    assert said(seat.looked(20.5, IDLE, "c")) == []
+    assert "gate.cleared compacting" in said(seat.looked(25, IDLE, "c"))
+
+
+def test_a_full_context_on_the_screen_is_told_before_its_turn_ends(seat: Evidence) -> None:
+    """Once for each notice."""
+    full = Screen("idle", None, "empty", ("context-full", "error"), "screen: test", detail="■ Context window full")
+    seat.submitted(Submission("x", 5))
+    seat.looked(6, full, "a")
+    found = seat.looked(9, full, "a")
+    assert said(found) == ["context.exhausted", "turn.ended error 5", "role.idle"]
+    assert found[1].fields["detail"] == "■ Context window full"
+    assert said(seat.looked(20, full, "a")) == []
