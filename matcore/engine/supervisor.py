@@ -19,7 +19,7 @@ from matcore.engine.about import Upkeep
 from matcore.engine.arrivals import Arrivals
 from matcore.engine.ballast import Ballast
 from matcore.engine.barrier import Barrier, Watched
-from matcore.engine.book import Note
+from matcore.engine.book import Fact, Note
 from matcore.engine.clock import Clock, Gap, LoopWatch, SystemClock
 from matcore.engine.drivers import Drivers
 from matcore.engine.effects import Effects
@@ -228,7 +228,10 @@ class Supervisor:
                 session.commit([Note("engine.ending", {"by": "human"}, record["id"])])
                 self.effects.end(session)
             elif record["role"] in session.roles:
-                session.commit([Note("engine.restarting", {"role": record["role"], "by": "human"}, record["id"])])
+                # An act of the human's: what the ladder has passed by while the agent was gone begins anew.
+                acted = Fact("human.acted", {"role": record["role"], "evidence": "mat restart"})
+                asked = Note("engine.restarting", {"role": record["role"], "by": "human"}, record["id"])
+                session.commit([asked, acted])
                 self.effects.restart(session, str(record["role"]))
             else:
                 raise Unfit(f"{record['role']!r} is no role of {session.name}")
@@ -264,7 +267,9 @@ class Supervisor:
                 self._polled(Polled(key, (), "the driver has not come back from a look for a minute"))
 
     def _tell_of_disk(self, kind: str, reason: str) -> None:
-        """No journal can say it, so the host does."""
+        """Where no journal can say it, the host does; what one has said already is not said again."""
+        if any(kind in w.session.ledger.troubles for w in self.watched.values()):
+            return
         entries = [e for w in self.watched.values() for e in w.session.ledger.config.get("notify") or []]
         self.host_notices.tell(kind, kind, entries, reason=reason)
 
