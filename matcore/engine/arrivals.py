@@ -15,7 +15,7 @@ import msgspec
 
 from matcore.engine import desk, guard, heartbeat, registry, resuming
 from matcore.engine.barrier import Watched
-from matcore.engine.book import Note
+from matcore.engine.book import Fact, Note
 from matcore.engine.events import Ended, Restarted, SpoolTouched
 from matcore.engine.intake import Unfit
 from matcore.engine.journal import JournalUnusable
@@ -114,7 +114,9 @@ class Arrivals:
         if not session.ledger.opened_at:
             session.commit(desk.first_entries(record, up))
         else:
-            session.commit([Note("engine.up", up, record["id"])])
+            # It is written only where something was started, by a human.
+            acted = Fact("human.acted", {"evidence": "mat up"})
+            session.commit([Note("engine.up", up, record["id"]), acted])
         with contextlib.suppress(OSError):  # told when it is kept up the next time
             self._super.upkeep.keep(session)
         self.attend(watched)
@@ -125,6 +127,7 @@ class Arrivals:
         registry.adopt(session, watched.driver)
         for role in session.roles:
             folder = session.places.spool(role)
+            sup.spools[folder] = (session.name, role)
             sup.watcher.add(folder)
             sup.queue.put(SpoolTouched(folder))
         if sup.polls and watched.driver_key not in sup.pollers:
@@ -169,6 +172,7 @@ class Arrivals:
         sup = self._super
         session.driver.forget(session.name)
         for role in session.roles:
+            sup.spools.pop(session.places.spool(role), None)
             sup.watcher.remove(session.places.spool(role))
         sup.effects.forget(session.name)
         sup.upkeep.forget(session.name)

@@ -61,6 +61,7 @@ class Supervisor:
         self.queue: queue.SimpleQueue[Event] = queue.SimpleQueue()
         self.watched: dict[str, Watched] = {}
         self.failed: dict[str, str] = {}
+        self.spools: dict[Path, tuple[str, str]] = {}
         self.polls = False
         self.pollers: dict[str, Poller] = {}
         self.effects = effects(self.queue.put)
@@ -186,12 +187,10 @@ class Supervisor:
         if folder == self.places.spool:
             desk.empty(folder, self._take, self._aside)
             return
-        for watched in list(self.watched.values()):
-            for role in watched.session.roles:
-                if folder == watched.session.places.spool(role):
-                    self.barrier.run(
-                        watched, lambda w=watched, r=role: desk.empty_role(w.session, r, folder), keep=False  # type: ignore[misc]
-                    )  # fmt: skip
+        name, role = self.spools.get(folder, ("", ""))
+        watched = self.watched.get(name)
+        if watched is not None:
+            self.barrier.run(watched, lambda: desk.empty_role(watched.session, role, folder), keep=False)
 
     def _take(self, record: Mapping[str, Any]) -> None:
         """A record of the user's spool: a request about a whole session, or something that is said in one."""

@@ -119,6 +119,31 @@ def test_a_relay_to_a_dead_pane_is_redelivered_by_the_ladder_after_a_restart(wor
     assert "[relay-redelivery=idle-recovery]" in texts[0]
 
 
+@pytest.mark.parametrize("windows", [1, 2, 4])
+@pytest.mark.parametrize("by", ["restart", "up"])
+def test_an_agent_that_is_started_again_after_the_ladder_passed_it_by_still_gets_its_relay(
+    world: World, by: str, windows: int
+) -> None:
+    """Its rung was skipped, perhaps the human was told and then restarted it: that is an act of theirs, and the ladder
+    begins anew."""
+    world.driver.on_text = lambda session, role, _text: role == "dev" and world.driver.end_turn(session, role)
+    world.up()
+    world.driver.see("duo", "role.gone", "review")
+    world.settle()
+    world.relay("dev", "review", 1)
+    world.advance(windows * WINDOW_S + 5)
+    assert world.decisions("duo", "rung.skipped")
+    if by == "restart":
+        world.human(request="restart", role="review")
+    else:
+        world.up()
+    world.driver.see("duo", "role.idle", "review")
+    world.advance(WINDOW_S + 5)
+    texts = world.driver.seats["duo", "review"].texts
+    assert len(texts) == 1
+    assert "[relay-redelivery=idle-recovery]" in texts[0]
+
+
 def test_a_turn_that_ends_before_its_delivery_is_confirmed_still_counts(world: World) -> None:
     """A very short turn: its end is taken in after the delivery that began it, and is checked once."""
     world.up()
