@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -61,9 +62,10 @@ def make_folders(places: SessionPlaces, roles: Sequence[str]) -> list[str]:
     """Create what is missing below `.mat/<session>/`. Returns the names of what was."""
     folders = [places.root, places.handoffs, places.prompts]
     folders += [places.spool(role) / part for role in roles for part in PARTS]
-    missing = [str(folder.relative_to(places.root.parent)) for folder in folders if not folder.is_dir()]
-    for folder in folders:
+    absent = [folder for folder in folders if not os.path.isdir(folder)]  # noqa: PTH112 - looked at all the time
+    for folder in absent:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    missing = [str(folder.relative_to(places.root.parent)) for folder in absent]
     ignore = places.root / ".gitignore"
     if not ignore.exists():
         ignore.write_text("*\n", encoding="utf-8")
