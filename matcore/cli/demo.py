@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from types import FrameType
 
 import click
 from rich.console import Console
@@ -35,6 +37,7 @@ SESSION = "demo-duo"
 WINDOW_S = 6.0
 GIVE_UP_S = 150.0
 _LOOK_S = 0.25
+_STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _TOLD = frozenset({
     "relay.sent", "relay.delivered", "wake.opened", "final_check", "wake.closed", "episode.opened", "nudge",
     "rung.skipped", "episode.closed", "cycle.opened", "cycle.completed", "goal.wrapup", "notify", "engine.told",
@@ -49,21 +52,36 @@ def command(driver: str, as_json: bool, keep: bool) -> None:
     """A duo of scripted agents, no key needed: it works, stalls the way the 36-hour stall did, is nudged, recovers
     and completes; live view, then the episode log. About a minute."""
     say = Console(stderr=True, highlight=False, soft_wrap=True)
-    with _own_places(keep, say) as folder:
+    with _signals_stop_it(), _own_places(keep, say) as folder:
         say.print(
             f"A developer and a reviewer, scripted; a stall is noticed after {WINDOW_S:g} s here (10 min by default)."
         )
         config = _config(driver, folder)
         state = places()
-        launched = up(state, config, folder / "work", goal="the greeting has an exclamation mark")
         try:
+            launched = up(state, config, folder / "work", goal="the greeting has an exclamation mark")
             finished = _watch(state, launched.session, say, live=not as_json and sys.stdout.isatty())
             _show_log(state, launched.session, as_json)
         finally:
-            _end(state, launched.session)
+            _end(state, config)
         if not finished:
             raise OurMistake(f"the demonstration did not complete within {GIVE_UP_S:g} s")
         _show_told(folder, say)
+
+
+@contextmanager
+def _signals_stop_it() -> Iterator[None]:
+    """A closed terminal, or a `kill`, ends it as Ctrl-C does: with nothing left behind."""
+
+    def stop(_number: int, _frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    before = {number: signal.signal(number, stop) for number in _STOPPING if number != signal.SIGINT}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def _config(driver: str, folder: Path) -> SessionConfig:
@@ -167,15 +185,27 @@ def _show_log(state: StatePlaces, session: str, as_json: bool) -> None:
     journal.close()
 
 
-def _end(state: StatePlaces, session: str) -> None:
-    """End the duo and wait until the supervisor and its guard, which then have nothing to watch, are gone."""
-    from matcore.engine import heartbeat
+def _end(state: StatePlaces, config: SessionConfig) -> None:
+    """End the duo, and wait until the supervisor and its guard, which then have nothing to watch, are gone.
 
-    with suppress(MatError):
-        down(state, session)
-    until = time.monotonic() + 15
-    while (heartbeat.alive(state) or heartbeat.guarded(state)) and time.monotonic() < until:
-        time.sleep(0.05)
+    Whatever was started: a launch that was stopped in the middle has agents, but no journal that knows them.
+    """
+    from matcore.engine import heartbeat
+    from matcore.engine.config import to_json
+    from matcore.engine.drivers import make
+
+    before = [(number, signal.signal(number, signal.SIG_IGN)) for number in _STOPPING]
+    try:
+        with suppress(MatError):
+            down(state, SESSION)
+        with suppress(MatError):
+            make(config.driver, to_json(config).get(config.driver) or {}).stop(SESSION)
+        until = time.monotonic() + 15
+        while (heartbeat.alive(state) or heartbeat.guarded(state)) and time.monotonic() < until:
+            time.sleep(0.05)
+    finally:
+        for number, handler in before:
+            signal.signal(number, handler)
 
 
 def _show_told(folder: Path, say: Console) -> None:

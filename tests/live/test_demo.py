@@ -1,0 +1,77 @@
+"""`mat demo`: it shows what it promises, prints JSON when asked, and leaves nothing behind however it ends."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from tests.waiting import wait_for
+
+MAT = str(Path(sys.executable).parent / "mat")
+WITHIN_S = 120
+
+
+@pytest.fixture
+def ground(tmp_path: Path) -> Iterator[Path]:
+    """Where the demonstration makes its folders; empty again when it has ended, and nobody is left who uses it."""
+    folder = tmp_path / "t"
+    folder.mkdir()
+    yield folder
+    assert list(folder.iterdir()) == []
+    wait_for(lambda: not users(folder), 10, "no process is left")
+
+
+def users(folder: Path) -> list[str]:
+    """The processes that a demonstration below `folder` has started."""
+    found = []
+    for process in psutil.process_iter(["cmdline", "environ"]):
+        said = [*(process.info["cmdline"] or ()), (process.info["environ"] or {}).get("XDG_STATE_HOME", "")]
+        if any(str(folder / "mat-demo-") in word for word in said):
+            found.append(" ".join(said))
+    return found
+
+
+def demo(ground: Path, *words: str) -> subprocess.Popen[str]:
+    env = {**os.environ, "TMPDIR": str(ground), "HOME": str(ground.parent)}
+    argv, pipe = [MAT, "demo", *words], subprocess.PIPE
+    return subprocess.Popen(argv, env=env, stdin=subprocess.DEVNULL, stdout=pipe, stderr=pipe, text=True)
+
+
+@pytest.mark.live
+@pytest.mark.slow
+def test_the_story_as_json_and_nothing_else_on_stdout(ground: Path) -> None:
+    """It works, stalls, is nudged, recovers and completes; each line of stdout is one entry of the journal."""
+    out, err = (process := demo(ground, "--json")).communicate(timeout=WITHIN_S)
+    assert process.returncode == 0, err
+    entries = [json.loads(line) for line in out.splitlines()]
+    events = [entry["event"] for entry in entries if "event" in entry]
+    assert events.index("episode.opened") < events.index("nudge") < events.index("episode.closed")
+    assert any(entry.get("fact") == "cycle.completed" for entry in entries)
+    assert [entry["seq"] for entry in entries] == list(range(1, len(entries) + 1))
+
+
+@pytest.mark.live
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("moment", ["begun", "launched", "working"])
+def test_stopped_it_leaves_nothing_behind(ground: Path, number: signal.Signals, moment: str) -> None:
+    """Before the launch, in the middle of it, and after it: no folder, no agent, no supervisor, no tmux server."""
+    process = demo(ground)
+    assert process.stderr is not None
+    seen = process.stderr.readline()
+    assert "scripted" in seen
+    if moment == "launched":
+        wait_for(lambda: list(ground.glob("mat-demo-*/tmux.sock")), 30, "a tmux server")
+    elif moment == "working":
+        wait_for(lambda: "relay.sent" in process.stderr.readline(), 30, "a relay")  # type: ignore[union-attr]
+    process.send_signal(number)
+    _, err = process.communicate(timeout=WITHIN_S)
+    assert process.returncode == 130, err
+    assert "Traceback" not in err

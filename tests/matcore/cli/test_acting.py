@@ -1,0 +1,127 @@
+"""Commands that do something, where no supervisor is needed to see what they do."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from matcore.places import StatePlaces
+from tests.matcore.cli.conftest import Mat, Tell
+from tests.matcore.cli.told import supervised
+
+
+def spooled(state: StatePlaces) -> list[dict[str, Any]]:
+    return [json.loads(path.read_text()) for path in sorted((state.spool / "new").glob("*.json"))]
+
+
+@pytest.mark.parametrize(
+    ("words", "record"),
+    [
+        (("pause", "duo"), {"fact": "human.paused"}),
+        (("pause", "duo", "--for", "2h"), {"fact": "human.paused", "for_s": 7200.0}),
+        (("resume", "duo"), {"fact": "human.resumed"}),
+        (("cycle", "open", "--session", "duo", "--goal", "more"), {"fact": "cycle.opened", "goal": "more"}),
+        (("cycle", "complete", "--session", "duo"), {"fact": "cycle.completed", "cycle": "c1"}),
+        (("cycle", "blocked", "--session", "duo", "--reason", "x"), {"fact": "cycle.blocked", "reason": "x"}),
+    ],
+)
+def test_what_is_said_waits_for_a_supervisor(
+    mat: Mat, tell: Tell, state: StatePlaces, words: tuple[str, ...], record: dict[str, Any]
+) -> None:
+    """Exit 0: it is noted, and the answer says that nobody takes it up yet."""
+    tell().working()
+    code, out, err = mat(*words)
+    assert code == 0, err
+    assert "supervisor" in out
+    [said] = spooled(state)
+    assert record.items() <= said.items()
+    assert said["session"] == "duo"
+
+
+def test_a_duration_that_is_none_changes_nothing(mat: Mat, tell: Tell, state: StatePlaces) -> None:
+    """Exit 2, and nothing is in the spool."""
+    tell().working()
+    assert mat("pause", "duo", "--for", "a while")[0] == 2
+    assert not state.spool.exists()
+
+
+def test_down_refuses_while_a_turn_runs(mat: Mat, tell: Tell, state: StatePlaces) -> None:
+    """Exit 1, who is busy, and how to end it all the same; nothing is asked of the supervisor."""
+    tell().working()
+    code, out, err = mat("down", "duo")
+    assert (code, out) == (1, "")
+    assert "review is in the middle of a turn; wait, or: mat down duo --now" in err
+    assert not state.spool.exists()
+
+
+def test_nothing_can_be_done_to_an_ended_session(mat: Mat, tell: Tell) -> None:
+    """Exit 1 and how to start it again."""
+    tell().working().ended()
+    for words in (("down", "duo"), ("pause", "duo"), ("send", "duo", "dev", "x"), ("attach", "duo")):
+        code, _, err = mat(*words)
+        assert code == 1
+        assert "has ended; start it again: mat up" in err
+
+
+def test_a_role_that_is_not_there(mat: Mat, tell: Tell) -> None:
+    """Exit 1 and which there are."""
+    tell().working()
+    for words in (("send", "duo", "nobody", "x"), ("restart", "duo", "nobody"), ("attach", "duo", "nobody")):
+        code, _, err = mat(*words)
+        assert code == 1
+        assert "its roles: dev, review" in err
+
+
+def test_an_empty_message_is_not_sent(mat: Mat, tell: Tell, state: StatePlaces) -> None:
+    """Exit 1, `nothing sent`."""
+    tell().working()
+    code, _, err = mat("send", "duo", "dev", " \n")
+    assert code == 1
+    assert err.strip().endswith("nothing sent")
+    assert not state.spool.exists()
+
+
+def test_a_record_that_was_set_aside_is_a_refusal(mat: Mat, tell: Tell, state: StatePlaces) -> None:
+    """Its reason is what the user reads."""
+    tell().working()
+    (state.spool / "aside").mkdir(parents=True)
+    from matcore import spoolfile
+
+    def take_up(folder: str, record: dict[str, Any]) -> str:
+        assert folder == str(state.spool)
+        assert record["fact"] == "human.resumed"
+        (state.spool / "aside" / "1-abc.json.reason").write_text("not now\x1b[31m")
+        return "abc"
+
+    with pytest.MonkeyPatch.context() as patch, supervised(state, "duo"):
+        patch.setattr(spoolfile, "write", take_up)
+        code, _, err = mat("resume", "duo")
+    assert code == 1
+    assert "not now\\x1b[31m" in err
+
+
+def test_attach_where_no_tmux_server_runs(mat: Mat, tell: Tell, tmp_path: Path) -> None:
+    """Exit 3, and where to look."""
+    tell(tmux={"socket": str(tmp_path / "s")}).working()
+    code, out, err = mat("attach", "--print")
+    assert (code, out) == (3, "")
+    assert "Try `mat status`" in err
+
+
+def test_notify_says_what_came_back(mat: Mat) -> None:
+    """Exit 0 when one channel took it, 1 when none did or none is named."""
+    roles = "roles: {dev: {backend: scripted}}\n"
+    Path("duo.yaml").write_text(roles + "notify: [{command: [cat]}, {command: ['false']}]\n")
+    code, out, _ = mat("notify", "--test")
+    assert code == 0
+    assert "command cat: took it" in out
+    assert "command false: FAILED" in out
+    Path("duo.yaml").write_text(roles + "notify: [{command: ['false']}]\n")
+    assert mat("notify", "--test")[0] == 1
+    Path("duo.yaml").write_text(roles)
+    code, _, err = mat("notify", "--test")
+    assert code == 1
+    assert "names no channel" in err
