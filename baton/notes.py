@@ -14,7 +14,7 @@ from matcore import spoolfile
 from matcore.places import SessionPlaces
 
 log = logging.getLogger("mat.worker")
-LOGS_KEPT = 200
+LOGS_KEPT, TIDY_EVERY = 200, 10
 _TRIES_S = (0.0, 0.5, 2.0)
 
 
@@ -63,6 +63,8 @@ class Notes:
         """The record of a turn, beside its log; the oldest go."""
         with contextlib.suppress(OSError):
             record.write(path.with_suffix(".json"), last, durable=False)
+        if last.turn % TIDY_EVERY:
+            return
         for old in self._logs()[:-LOGS_KEPT]:
             record.forget(old)
             record.forget(old.with_suffix(".json"))

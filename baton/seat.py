@@ -20,7 +20,7 @@ import msgspec
 
 from baton import left, record, runtimes, steps
 from baton.mailbox import Claim, Mailbox
-from baton.notes import Notes
+from baton.notes import TIDY_EVERY, Notes
 from baton.record import BUSY, IDLE, Job, Last, Order, Served, State
 from baton.runtimes import CONTEXT_FULL, CRASH, OTHER, SESSION_LOST, TIMEOUT, Headless, Reading
 from baton.steps import Step
@@ -121,7 +121,8 @@ class Seat(threading.Thread):
         if done:
             steps.reached(Step.NOTED)
             self.mailbox.finish(claim)
-            self.mailbox.tidy()
+            if self.state.turn % TIDY_EVERY == 0:
+                self.mailbox.tidy()
             steps.reached(Step.DONE)
 
     def _pass_on(self, claim: Claim) -> None:
@@ -179,7 +180,6 @@ class Seat(threading.Thread):
         steps.reached(Step.STARTED)
         self.notes.note(durable=False, pgid=turn.pid, born_s=left.born_s(turn.pid))
         self.notes.point_to(path)
-        self.notes.tell("turn-started")
         steps.reached(Step.RUNNING)
         if self._closing or record.order_path(self.places, self.role).exists():
             turn.stop()
