@@ -17,6 +17,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 
 import psutil
@@ -68,7 +69,7 @@ class Soak:
     def _something(self, name: str) -> None:
         role = self.choice.choice(ROLES)
         peer = ROLES[1 - ROLES.index(role)]
-        acts = {
+        acts: dict[str, tuple[int, Callable[[], object]]] = {
             "relay": (10, lambda: self._relay(name, role, peer)),
             "turn": (10, lambda: self.world.driver.end_turn(name, role)),
             "busy": (5, lambda: self.world.driver.see(name, "role.busy", role)),

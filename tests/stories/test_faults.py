@@ -218,11 +218,11 @@ def test_what_happens_while_the_journal_cannot_be_written_waits_in_order(
     """A read-only state folder: no relay is lost, nothing is typed unwritten, and all is made up for afterwards."""
     asleep(world)
     append = Journal.append
-    fails = True
+    faults = ["read-only file system"]
 
     def may_fail(journal: Journal, new: Sequence[NewEntry]) -> list[Entry]:
-        if fails:
-            raise JournalUnusable("read-only file system")
+        if faults:
+            raise JournalUnusable(faults[0])
         return append(journal, new)
 
     monkeypatch.setattr(Journal, "append", may_fail)
@@ -232,7 +232,7 @@ def test_what_happens_while_the_journal_cannot_be_written_waits_in_order(
     world.advance(30)
     assert not world.supervisor.watched["duo"].goes
     assert len(world.driver.seats["duo", "dev"].texts) == before
-    fails = False
+    faults.clear()
     world.advance(3)
     assert world.supervisor.watched["duo"].fault is None
     assert [t.startswith("[relay r-000002 from review]") for t in world.driver.seats["duo", "dev"].texts] == [
