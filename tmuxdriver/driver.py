@@ -23,6 +23,7 @@ from tmuxdriver.evidence import Submission
 from tmuxdriver.inject import Delivery, sanitise
 from tmuxdriver.observe import WINDOW_S, Watcher
 from tmuxdriver.panes import Identity, Pane
+from tmuxdriver.process import end_agents_of
 from tmuxdriver.profile import Profile, load
 from tmuxdriver.seat import Seat, boot_s
 from tmuxdriver.server import Tmux, TmuxError
@@ -84,6 +85,7 @@ class TmuxDriver:
                 continue
             what = plans[role.name]
             begin = layout.start if pane is None else layout.restart
+            self._end_others(spec, role.backend, role.name, what)
             identity = begin(self._tmux, spec, role.name, what)
             seats[role.name] = _seat_data(identity, what.seat, started=True)
         return seats
@@ -117,11 +119,16 @@ class TmuxDriver:
         """End the seat's agent and start it anew. Raises `Unavailable`."""
         seat = self._seat(session, role)
         with seat.typing:
+            what = layout.plan(seat.spec, seat.role, seat.profile, resume=resume, hooks=self._hooks)
+            with seat.lock:
+                seat.is_typing = True  # that it ends meanwhile is our doing
             try:
-                what = layout.plan(seat.spec, seat.role, seat.profile, resume=resume, hooks=self._hooks)
+                self._end_others(seat.spec, seat.role.backend, role, what)
                 identity = layout.restart(self._tmux, seat.spec, role, what)
             except TmuxError as err:
                 raise Unavailable(f"tmux could not start {session}/{role} anew: {err}") from err
+            finally:
+                self._typed(seat)
         data = _seat_data(identity, what.seat, started=True)
         fresh = Seat.of(seat.spec, seat.role, seat.profile, data)
         with seat.lock:
@@ -212,6 +219,12 @@ class TmuxDriver:
         if seat is None:
             raise OurMistake(f"{session}/{role} was never adopted.")
         return seat
+
+    def _end_others(self, spec: SessionSpec, backend: str, role: str, what: layout.Start) -> None:
+        """An agent that outlived its pane is on the session that is about to be taken up. Raises `Unavailable`."""
+        own = {name: what.env[name] for name in layout.OWN}
+        if not end_agents_of(self._profile(spec, backend), own):
+            raise Unavailable(f"{role}: an agent of before still runs and can't be ended; nothing was started.")
 
     def _profile(self, spec: SessionSpec, backend: str) -> Profile:
         folders = (*self._folders, spec.workdir / ".mat" / "agents" / "backends")

@@ -288,11 +288,14 @@ class Evidence:
 
     # -- the states ----------------------------------------------------------------------------------------------
 
-    def gone(self, evidence: str) -> list[Sighting]:
-        """An authoritative answer, twice, said that the agent is not there any more."""
+    def gone(self, evidence: str, *, resumable: bool = False) -> list[Sighting]:
+        """An authoritative answer, twice, said that the agent is not there any more.
+
+        `resumable`: it can be started again from here, in its agent session.
+        """
         found = self._cleared(tuple(self.gates), evidence)
         self.in_turn, self.hook_says, self.screen, self.still = False, None, None, None
-        return found + self._status("gone", evidence)
+        return found + self._status("gone", evidence, **({"resumable": True} if resumable else {}))
 
     def left(self, evidence: str) -> list[Sighting]:
         """The agent is not in its pane any more: what stood on its screen, or was told by its hooks, is over."""
@@ -380,11 +383,11 @@ class Evidence:
             fields["started"] = started_s
         return Sighting(self.session, "turn.ended", fields, evidence)
 
-    def _status(self, status: str, evidence: str) -> list[Sighting]:
+    def _status(self, status: str, evidence: str, **more: object) -> list[Sighting]:
         if self.status == status:
             return []
         self.status = status
-        return [self._sighting(f"role.{status}", evidence, role=self.role)]
+        return [self._sighting(f"role.{status}", evidence, role=self.role, **more)]
 
     def _sighting(self, name: str, evidence: str, **fields: object) -> Sighting:
         return Sighting(self.session, name, fields, evidence)

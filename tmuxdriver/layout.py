@@ -29,6 +29,8 @@ from tmuxdriver.seat import boot_s
 from tmuxdriver.server import NoServer, Tmux, TmuxError
 from tmuxdriver.sessions import end_session, has_session
 
+OWN = ("MAT_SESSION", "MAT_ROLE", "MAT_DIR")
+"""The variables by which an agent knows, and is known, whose it is."""
 _KEPT = ("DISPLAY", "SSH_AUTH_SOCK", "SSH_AGENT_PID", "SSH_CONNECTION", "WINDOWID", "XAUTHORITY")
 """tmux's own default of `update-environment`."""
 

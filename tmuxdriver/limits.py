@@ -11,6 +11,8 @@ from matcore.engine import resets
 from tmuxdriver.profile import pattern
 
 HALF_A_DAY_S = 43_200.0
+ROUNDED_S = 1.0
+"""A time on a screen has whole seconds, and is rather early than late."""
 
 
 @dataclass(slots=True)
@@ -37,7 +39,7 @@ class Limit:
         if end_s is not None and (end_s <= wall_s or (not live and end_s - wall_s > HALF_A_DAY_S)):
             return False
         self.holds = True
-        self.until_s = None if end_s is None else now_s + end_s - wall_s
+        self.until_s = None if end_s is None else now_s + end_s - wall_s + ROUNDED_S
         return True
 
     def is_over(self, now_s: float) -> bool:

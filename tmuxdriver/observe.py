@@ -96,9 +96,9 @@ class Watcher:
         with seat.lock:
             pane = listing.panes.get(seat.identity.pane_id) if seat.identity is not None else None
             if pane is None or pane.identity != seat.identity or pane.dead:
-                found += self._missed(seat, pane)
+                found += self._missed(seat, pane, listing)
                 return False
-            seat.misses = 0
+            seat.misses, seat.tmux_session = 0, pane.session_id
             found += self._flags(seat, pane, now_s)
             doubtful = _is_doubtful(seat, pane, now_s)
         agent_pid = find_agent(seat.profile, int(pane.identity.pane_pid)) if doubtful else None
@@ -108,13 +108,14 @@ class Watcher:
                 found += _agent_missed(seat, pane, now_s) if agent_pid is None else _agent_found(seat, pane, now_s)
             return not seat.is_typing and _needs_look(seat, pane, now_s)
 
-    def _missed(self, seat: Seat, pane: Pane | None) -> list[Sighting]:
+    def _missed(self, seat: Seat, pane: Pane | None, listing: Listing) -> list[Sighting]:
         seat.misses += 1
         if seat.misses < _GONE_TICKS or seat.evidence.status == "gone" or seat.is_typing:
             return []
+        seen = "pane is gone" if pane is None else "another process has the pane's number"
         if pane is not None and pane.identity == seat.identity:
-            return seat.evidence.gone(f"pane is dead, exit status {pane.values['pane_dead_status'] or 'unknown'}")
-        return seat.evidence.gone("pane is gone" if pane is None else "another process has the pane's number")
+            seen = f"pane is dead, exit status {pane.values['pane_dead_status'] or 'unknown'}"
+        return seat.evidence.gone(seen, resumable=seat.is_resumable(listing))
 
     def _flags(self, seat: Seat, pane: Pane, now_s: float) -> list[Sighting]:
         scrolled = pane.in_mode and self._attention.is_on(pane.session_id, now_s)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import re
 import time
+from collections.abc import Mapping
 from pathlib import Path
 
 import psutil
@@ -34,6 +35,24 @@ def find_agent(profile: Profile, pane_pid: int) -> int | None:
 def runs_agent(profile: Profile, pane_pid: int) -> bool:
     """Whether `find_agent` finds one."""
     return find_agent(profile, pane_pid) is not None
+
+
+def end_agents_of(profile: Profile, own: Mapping[str, str]) -> bool:
+    """End every agent program that was started with these variables: it may have outlived its pane.
+
+    Whether none is left; two agents must never be on one agent session.
+    """
+    found = [process for process in psutil.process_iter() if _is_of(profile, process, own)]
+    for process in found:
+        end_tree(process.pid)
+    return not any(_lives(process) for process in psutil.wait_procs(found, timeout=1.0)[1])
+
+
+def _is_of(profile: Profile, process: psutil.Process, own: Mapping[str, str]) -> bool:
+    try:
+        return _is_agent(profile, process) and own.items() <= process.environ().items()
+    except (psutil.Error, OSError):
+        return False
 
 
 def end_tree(pane_pid: int, grace_s: float = 3.0) -> None:

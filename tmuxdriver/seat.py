@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from matcore.engine.driver import RoleSpec, SessionSpec, Sighting
 from tmuxdriver.evidence import Evidence
 from tmuxdriver.limits import Limit
-from tmuxdriver.panes import Identity
+from tmuxdriver.panes import Identity, Listing
 from tmuxdriver.profile import Profile
 from tmuxdriver.screen import Screen
 
@@ -47,6 +47,8 @@ class Seat:
     process_key: str | None = None
     process_s: float = 0.0
     absent_s: float | None = None
+    tmux_session: str | None = None
+    agent_session: str | None = None
     agent_pid: int | None = None
     """The process that was last found to be the agent."""
 
@@ -55,7 +57,23 @@ class Seat:
         """`seat` is what `launch` or `restart` returned."""
         alive_since_s = float(str((seat or {}).get("started_s") or 0.0))
         evidence = Evidence(spec.session, role.name, alive_since_s, limit=Limit(profile.resets))
-        return cls(spec, role, profile, identity_of(seat), evidence)
+        agent_session = (seat or {}).get("agent_session")
+        return cls(
+            spec, role, profile, identity_of(seat), evidence,
+            agent_session=str(agent_session) if agent_session else None,
+        )  # fmt: skip
+
+    def is_resumable(self, listing: Listing) -> bool:
+        """Whether its agent, gone by itself, can be started again from here, in its agent session.
+
+        The terminal server still has the environment of `mat up`; variables of the role stand in the tmux session.
+        """
+        if self.identity is None or self.agent_session is None or not self.profile.launch.resume:
+            return False
+        mine = (self.identity.server_pid, self.identity.server_start)
+        left = [p for p in listing.panes.values() if (p.identity.server_pid, p.identity.server_start) == mine]
+        named = any(role.env for role in self.spec.roles)
+        return bool(left) and (not named or any(pane.session_id == self.tmux_session for pane in left))
 
 
 def identity_of(seat: Mapping[str, object] | None) -> Identity | None:

@@ -10,7 +10,7 @@ import pytest
 from matcore.engine.driver import Sighting
 from tmuxdriver.composer import ComposerState
 from tmuxdriver.evidence import Evidence, Submission
-from tmuxdriver.limits import Limit
+from tmuxdriver.limits import ROUNDED_S, Limit
 from tmuxdriver.screen import Screen, State
 
 
@@ -302,6 +302,7 @@ def test_a_rate_limit_is_a_gate_until_the_time_that_the_screen_names(detail: str
     seat = Evidence("duo", "dev", limit=Limit(r"resets in (.+)$"), wall_s=lambda: NOON_S)
     found = hits_limit(seat, detail)
     assert said(found) == ["turn.ended error 5", "gate.raised rate-limited", "role.idle"]
+    for_s += ROUNDED_S
     assert found[1].fields["until"] == 13 + for_s
     assert seat.passed(12 + for_s) == []
     assert said(seat.passed(13 + for_s)) == ["gate.cleared rate-limited"]
@@ -325,7 +326,7 @@ def test_a_notice_that_was_there_before_us_holds_only_for_what_is_left_of_it() -
         seat = Evidence("duo", "dev", limit=Limit(r"resets at (\S+)$"), wall_s=lambda: NOON_S)
         clock = datetime.fromtimestamp(NOON_S + 60 * minutes).astimezone().strftime("%H:%M:%S")
         found = seat.looked(0, limited(f"■ Usage limit, resets at {clock}"), "a")
-        assert [s.fields["until"] for s in found if s.name == "gate.raised"] == [60.0 * minutes] * holds
+        assert [s.fields["until"] for s in found if s.name == "gate.raised"] == [60.0 * minutes + ROUNDED_S] * holds
 
 
 def test_a_hook_tells_of_a_limit_and_the_screen_says_it_no_second_time() -> None:
@@ -334,10 +335,10 @@ def test_a_hook_tells_of_a_limit_and_the_screen_says_it_no_second_time() -> None
     seat.heard("turn-started", 1, {})
     found = seat.heard("turn-ended", 2, {"outcome": "rate-limited", "error": "Limit, resets in 60"})
     assert said(found) == ["turn.ended error 1", "role.idle", "gate.raised rate-limited"]
-    assert found[2].fields["until"] == 62
+    assert found[2].fields["until"] == 62 + ROUNDED_S
     assert "gate.raised rate-limited" not in said(seat.looked(5, limited("■ Limit, resets in 60"), "a"))
-    seat.passed(62)
-    assert said(seat.looked(63, limited("■ Limit, resets in 60"), "a")) == []
+    seat.passed(62 + ROUNDED_S)
+    assert said(seat.looked(65, limited("■ Limit, resets in 60"), "a")) == []
 
 
 def test_a_login_is_a_gate_of_its_own(seat: Evidence) -> None:

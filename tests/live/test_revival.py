@@ -1,0 +1,167 @@
+"""Agents that end, fill up or are throttled, on a real tmux: what mat does about it by itself, and what it leaves."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+import yaml
+
+from tests.duo import Duo
+from tests.live.rig import READY, Rig
+from tests.waiting import wait_for
+from tmuxdriver.profile import shipped_folder
+
+QUIET = [{"work": 0.2}, {"print": "Noted."}]
+
+
+@pytest.fixture
+def duo(tmp_path: Path) -> Iterator[Duo]:
+    duo = Duo(tmp_path, window=60.0)
+    yield duo
+    duo.end()
+
+
+def up(duo: Duo, **steps: list[dict[str, Any]]) -> None:
+    """Both idle; `review` plays `steps[WORD]`, once, for a text with that word."""
+    rules = [{"when": word, "once": True, "steps": played} for word, played in steps.items()]
+    duo.role("dev", {"default": QUIET}, prompt="duo-dev")
+    duo.role("review", {"rules": rules, "default": QUIET}, prompt="duo-dev")
+    duo.up()
+    for role in ("dev", "review"):
+        duo.wait("role.idle", 30, role=role)
+
+
+def hand_over(duo: Duo, text: str, to: str = "review") -> None:
+    """What the agent `dev` would do with `send-relay`."""
+    path = duo.work / f"to-{to}-{time.monotonic_ns()}.md"
+    path.write_text(text, encoding="utf-8")
+    env = {**duo.env, "MAT_SESSION": duo.session, "MAT_ROLE": "dev", "MAT_DIR": str(duo.places.root)}
+    argv = [str(Path(sys.executable).parent / "send-relay"), to, str(path)]
+    subprocess.run(argv, cwd=duo.work, env=env, capture_output=True, timeout=30, check=True)
+
+
+def alive(duo: Duo) -> list[psutil.Process]:
+    """The agents of `review` that run."""
+    pids = {int(start["pid"]) for start in duo.log("review", "start")}
+    found = [psutil.Process(pid) for pid in pids if psutil.pid_exists(pid)]
+    return [process for process in found if process.status() != psutil.STATUS_ZOMBIE]
+
+
+def test_an_agent_that_crashes_is_resumed_in_its_session(duo: Duo) -> None:
+    """In the middle of a turn: its wake has failed, no marker is kept, and one agent goes on in the same session."""
+    up(duo, crash=[{"work": 0.2}, {"crash": {"signal": "KILL"}}])
+    duo.mat("send", duo.session, "review", "Please crash now.")
+    duo.wait("role.gone", 20, role="review")
+    duo.wait("wake.closed", 5, status="failed", reason="gone")
+    duo.wait("engine.restarting", 20, by="mat", role="review")
+    duo.wait("role.idle", 20, count=2, role="review")
+    assert [(s["resumed"], s["session"]) for s in duo.log("review", "start")] == [
+        (False, duo.log("review", "start")[0]["session"]), (True, duo.log("review", "start")[0]["session"])
+    ]  # fmt: skip
+    assert len(alive(duo)) == 1
+    assert not duo.entries("recovery.marked")
+    duo.mat("send", duo.session, "review", "And on.")
+    wait_for(lambda: any("And on." in text for text in duo.submitted("review")), 20, "the next text")
+    assert duo.told() == ""
+
+
+def test_an_agent_that_outlived_its_pane_is_ended_before_its_session_is_taken_up(
+    make_rig: Callable[..., Rig],
+) -> None:
+    """A person closed the pane and the program went on without it: never two on one agent session."""
+    rig = make_rig(changes={"launch": {"argv": ["/bin/sh", "-c", 'trap "" HUP; exec "$@"', "sh", "{python}", "-m",
+                                                "matcore.scripted"]}})  # fmt: skip
+    rig.up()
+    first = psutil.Process(rig.agent_pid())
+    stopped = first.pid
+    os.kill(stopped, signal.SIGSTOP)  # deaf to the terminal's end, and alive
+    rig.server.new_session(session_name="other", window_command="/bin/cat")
+    rig.person("kill-pane", "-t", rig.pane())
+    rig.wait_to_see("role.gone", role="dev", resumable=True)
+    rig.settled(0.2)
+    rig.seats = {"dev": rig.driver.restart("duo", "dev", resume=str(rig.seats["dev"]["agent_session"]))}
+    rig.wait_for_screen(READY)
+    assert not first.is_running() or first.status() == psutil.STATUS_ZOMBIE
+    assert len({record["pid"] for record in rig.log("start")}) == 2
+
+
+def test_a_server_that_took_the_environment_with_it_is_left_to_mat_up(make_rig: Callable[..., Rig]) -> None:
+    """With the tmux server went the user's environment: the agents are gone, and not to be resumed from here."""
+    rig = make_rig()
+    rig.up()
+    rig.server.kill()
+    assert "resumable" not in rig.wait_to_see("role.gone", role="dev").fields
+
+
+def test_a_full_context_gets_a_fresh_agent_and_exactly_one_recovery(duo: Duo) -> None:
+    """Without a person: a new agent session, then the one marker that says who still waits."""
+    up(duo, relay=[{"work": 0.2}, {"exhaust": True}])
+    hand_over(duo, "Please fill it.")
+    duo.wait("context.exhausted", 20, role="review")
+    duo.wait("context.fresh", 30, role="review")
+    duo.wait("effect.ended", 20, ok=True, decision=duo.wait("recovery.delivered", 20).data["number"])
+    texts = wait_for(lambda: [t for t in duo.submitted("review") if t.startswith("[recovery-")], 10, "the recovery")
+    assert len(texts) == 1
+    assert "recovery-review-dev-1" in texts[0]
+    first, second = duo.log("review", "start")
+    assert first["session"] != second["session"]
+    assert not second["resumed"]
+    assert next(e.data["reason"] for e in duo.entries("wake.closed")) == "context_exhausted"
+    assert len(alive(duo)) == 1
+    names = ("context.exhausted", "engine.renewing", "engine.seat", "context.fresh", "recovery.delivered")
+    assert [e.name for e in duo.entries(*names)] == list(names)
+    assert not duo.entries("role.gone")
+
+
+def test_a_rate_limit_holds_the_role_until_the_time_on_its_screen(duo: Duo) -> None:
+    """Nothing is typed while the program says that it must wait; what waited goes in when its time is over."""
+    up(duo, limit=[{"rate-limited": {"until_s": 6}}])
+    duo.mat("send", duo.session, "review", "Hit the limit.")
+    raised = duo.wait("gate.raised", 20, gate="rate-limited", role="review")
+    assert 0 < float(raised.data["until"]) - raised.at <= 7
+    duo.mat("send", duo.session, "review", "And then?")
+    duo.wait("relay.delivered", 30, count=2)
+    second = duo.entries("relay.delivered")[1]
+    assert second.at >= float(raised.data["until"]) - 0.5
+    assert duo.log("review", "turn-ended")[-1]["outcome"] != "rate-limited"
+
+
+def test_a_login_is_named_and_nothing_is_typed_into_it(make_rig: Callable[..., Rig]) -> None:
+    """Gate `login`, before and at a delivery."""
+    rig = make_rig(script={"start": "login"})
+    rig.up(ready=False)
+    rig.wait_for_screen("Select how to log in")
+    rig.wait_to_see("gate.raised", gate="login", role="dev")
+    outcome = rig.deliver("[relay r-1] hello")
+    assert outcome.gate == "login"
+    assert rig.typed() == ""
+
+
+def test_a_program_that_takes_no_prompt_is_pointed_to_it_once(duo: Duo) -> None:
+    """The first text begins with where its role's instructions are; the second does not."""
+    profile = yaml.safe_load((shipped_folder() / "scripted.yaml").read_text(encoding="utf-8"))
+    profile["name"], profile["launch"]["prompt"] = "untold", []
+    folder = duo.work / ".mat" / "agents" / "backends"
+    folder.mkdir(parents=True)
+    (folder / "untold.yaml").write_text(yaml.safe_dump(profile), encoding="utf-8")
+    duo.role("dev", {"default": QUIET}, prompt="duo-dev", backend="untold")
+    duo.role("review", {"default": QUIET}, prompt="duo-dev")
+    duo.up()
+    for role in ("dev", "review"):
+        duo.wait("role.idle", 30, role=role)
+        for number in (1, 2):
+            duo.mat("send", duo.session, role, f"Text {number}.")
+            wait_for(lambda r=role, n=number: any(f"Text {n}." in text for text in duo.submitted(r)), 20, "the text")  # type: ignore[misc]
+    path = str(duo.places.prompts / "dev.md")
+    assert [path in text for text in duo.submitted("dev")] == [True, False]
+    assert not any("instructions" in text for text in duo.submitted("review"))
+    assert not duo.entries("human.acted")
