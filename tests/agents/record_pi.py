@@ -53,6 +53,7 @@ class Recorder:
     out: Path
     version: str
     terminal: Terminal
+    program: str = "pi"
     lines: list[str] = field(default_factory=list)
 
     def save(self, state: str, how: str) -> None:
@@ -62,7 +63,7 @@ class Recorder:
         (self.out / f"{state}.txt").write_text(plain, encoding="utf-8")
         (self.out / f"{state}.ansi.txt").write_text(styled, encoding="utf-8")
         said = " ".join(f"{name}={value}" for name, value in variables.items())
-        self.lines.append("\t".join(("pi", self.version, state, size, how, said)))
+        self.lines.append("\t".join((self.program, self.version, state, size, how, said)))
 
     def settled(self, state: str, how: str) -> None:
         """Save the screen once nothing moves on it any more."""
