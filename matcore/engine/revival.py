@@ -40,9 +40,9 @@ def mind(session: Session, role: str) -> bool:
     if at is None:
         return False
     if len(_ends(ledger, role, session.clock.now())) >= TOO_MANY:
-        about = {"role": role, "times": TOO_MANY, "minutes": int(WITHIN_S // 60)}
-        first = [Note("engine.crash_loop", about)]
-        session.herald.tell(CRASH_LOOP, action=True, first=first, **about)
+        times, minutes = TOO_MANY, int(WITHIN_S // 60)
+        first = [Note("engine.crash_loop", {"role": role, "times": times, "minutes": minutes})]
+        session.herald.tell(CRASH_LOOP, action=True, first=first, role=role, times=times, minutes=minutes)
     elif session.clock.now() >= at and not session.post.rests(role):
         session.note("engine.restarting", {"role": role, "by": "mat", "reason": "gone"})
         return _begin(session, role, fresh=False)
