@@ -118,7 +118,7 @@ class Arrivals:
             acted = Fact("human.acted", {"evidence": "mat up"})
             session.commit([Note("engine.up", up, record["id"]), acted])
         with contextlib.suppress(OSError):  # told when it is kept up the next time
-            self._super.upkeep.keep(session)
+            self._super.keeping.folders.keep(session)
         self.attend(watched)
 
     def attend(self, watched: Watched) -> None:
@@ -127,14 +127,14 @@ class Arrivals:
         registry.adopt(session, watched.driver)
         for role in session.roles:
             folder = session.places.spool(role)
-            sup.spools[folder] = (session.name, role)
+            sup.reception.spools[folder] = (session.name, role)
             sup.watcher.add(folder)
             sup.queue.put(SpoolTouched(folder))
         if sup.polls and watched.driver_key not in sup.pollers:
             poller = sup.pollers[watched.driver_key] = Poller(watched.driver_key, watched.driver, sup.queue.put)
             poller.start()
         sup.hurry(watched)
-        sup.keep_soon()
+        sup.keeping.soon()
 
     def restarted(self, session: Session, event: Restarted) -> None:
         if event.seat is None:
@@ -164,7 +164,7 @@ class Arrivals:
             return
         session.stop_watching()
         with contextlib.suppress(OSError):
-            self._super.upkeep.keep(session, ended=True)
+            self._super.keeping.folders.keep(session, ended=True)
         session.note("engine.down", {"by": "human"})  # the last step: what is cut off before it is done again
         self._leave(session)
 
@@ -172,13 +172,13 @@ class Arrivals:
         sup = self._super
         session.driver.forget(session.name)
         for role in session.roles:
-            sup.spools.pop(session.places.spool(role), None)
+            sup.reception.spools.pop(session.places.spool(role), None)
             sup.watcher.remove(session.places.spool(role))
         sup.effects.forget(session.name)
-        sup.upkeep.forget(session.name)
+        sup.keeping.folders.forget(session.name)
         del sup.watched[session.name]
         session.close()
-        sup.keep_soon()
+        sup.keeping.soon()
 
     def tell_guard(self) -> None:
         """The channels of all sessions, for a guard that has to tell of us. A failed session's are not forgotten."""

@@ -10,32 +10,28 @@ import contextlib
 import logging
 import queue
 import time
-from collections.abc import Callable, Mapping
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
-from matcore.engine import desk, guard, heartbeat, intake, registry, resuming, spool
-from matcore.engine.about import Upkeep
+from matcore.engine import heartbeat, spool
 from matcore.engine.arrivals import Arrivals
 from matcore.engine.ballast import Ballast
 from matcore.engine.barrier import Barrier, Watched
-from matcore.engine.book import Fact, Note
-from matcore.engine.clock import Clock, Gap, LoopWatch, SystemClock
+from matcore.engine.clock import Clock, SystemClock
 from matcore.engine.drivers import Drivers
 from matcore.engine.effects import Effects
 from matcore.engine.events import Ended, Event, JobEnded, NoticeTold, Polled, Restarted, SpoolTouched, Stop
 from matcore.engine.host import Host
-from matcore.engine.intake import Unfit
+from matcore.engine.keeping import Keeping
 from matcore.engine.losses import Losses, gone_of
-from matcore.engine.permitted import permitted
 from matcore.engine.poller import Poller
+from matcore.engine.reception import Reception
 from matcore.engine.registry import Registry
 from matcore.engine.session import Session
 from matcore.places import StatePlaces
 
 log = logging.getLogger("mat.supervisor")
 IDLE_EXIT_S = 3.0
-UPKEEP_S = 2.0
 LONGEST_WAIT_S = 1.0
 LANDS_WITHIN_S = 5.0
 """How long an end waits for texts that are being typed: what is cut off is unconfirmed."""
@@ -61,25 +57,21 @@ class Supervisor:
         self.queue: queue.SimpleQueue[Event] = queue.SimpleQueue()
         self.watched: dict[str, Watched] = {}
         self.failed: dict[str, str] = {}
-        self.spools: dict[Path, tuple[str, str]] = {}
         self.polls = False
         self.pollers: dict[str, Poller] = {}
         self.effects = effects(self.queue.put)
         self.registry = Registry(places, self.effects, self.host, drivers or Drivers())
-        self.upkeep = Upkeep(places)
         self.watcher = spool.Watcher(lambda folder: self.queue.put(SpoolTouched(folder)))
         self.host_notices = Host(places)
         self._ballast = Ballast(places.ballast)
         self.barrier = Barrier(self._ballast, self._tell_of_disk)
         self.arrivals = Arrivals(self)
+        self.reception = Reception(self)
+        self.keeping = Keeping(self, self._ballast, guarded=until_idle)
         self._losses = Losses(self.watched, self.barrier)
-        self._heart = heartbeat.Heartbeat(places, self.host)
-        self._heart_fault = ""
-        self._loop_watch = LoopWatch(self.host)
         self._until_idle = until_idle
         self._stopping: str | None = None
         self._busy_s = self.host.boot_s()
-        self._kept_s = float("-inf")
 
     def run(self) -> None:
         self.polls = True
@@ -97,14 +89,14 @@ class Supervisor:
             spool.make(self.places.spool)
         self._ballast.restore()
         self.arrivals.load_all(heartbeat.read(self.places))
-        self._beat(now=True)
+        self.keeping.beat(now=True)
         self.watcher.add(self.places.spool)
         self.queue.put(SpoolTouched(self.places.spool))
 
     def turn(self, wait_s: float) -> None:
         """Take in all that is there, waiting at most so long for the first, then let each session look at the clock."""
         events = self._drain(wait_s)
-        self._mind_the_gap()
+        self.keeping.mind_the_gap()
         for watched in list(self.watched.values()):
             self.barrier.catch_up(watched)
         for event in events:
@@ -113,7 +105,9 @@ class Supervisor:
         self._losses.tell(self.host.boot_s())
         for watched in list(self.watched.values()):
             self.barrier.run(watched, watched.session.tick, keep=False)
-        self._keep_up()
+        self.keeping.up()
+        if self.watched:
+            self._busy_s = self.host.boot_s()
 
     def _drain(self, wait_s: float) -> list[Event]:
         events: list[Event] = []
@@ -135,7 +129,7 @@ class Supervisor:
             case Polled():
                 self._polled(event)
             case SpoolTouched():
-                self._spooled(event.folder)
+                self.reception.empty(event.folder)
             case JobEnded():
                 self._for(event.session, lambda s: s.job_ended(event.job, event.outcome))
             case NoticeTold():
@@ -183,82 +177,10 @@ class Supervisor:
             self.barrier.run(watched, lambda: session.told(event.notice, event.told))
             self._losses.told(session, event.notice)
 
-    def _spooled(self, folder: Path) -> None:
-        if folder == self.places.spool:
-            desk.empty(folder, self._take, self._aside)
-            return
-        name, role = self.spools.get(folder, ("", ""))
-        watched = self.watched.get(name)
-        if watched is not None:
-            self.barrier.run(watched, lambda: desk.empty_role(watched.session, role, folder), keep=False)
-
-    def _take(self, record: Mapping[str, Any]) -> None:
-        """A record of the user's spool: a request about a whole session, or something that is said in one."""
-        reason = permitted(record, None)
-        if reason is not None:
-            raise Unfit(reason)
-        name = str(record.get("session"))
-        if record.get("request") == "up":
-            self.arrivals.up(name, record)
-            return
-        watched = self.watched.get(name)
-        if watched is None:
-            if name in self.failed:
-                raise desk.NotNow
-            raise Unfit(f"there is no session {name!r} under watch")
-        if watched.fault is not None and record.get("request") == "down":
-            self.effects.end(watched.session)
-            return
-        refused: list[Unfit] = []
-        if not self.barrier.run(watched, lambda: _fit(refused, lambda: self._take_for(watched, record)), keep=False):
-            raise desk.NotNow
-        if refused:
-            raise refused[0]
-
-    def _take_for(self, watched: Watched, record: Mapping[str, Any]) -> None:
-        session = watched.session
-        request = record.get("request")
-        if request not in ("down", "restart"):
-            intake.from_human(session, record)
-            if request == "hook":
-                self.hurry(watched)
-        elif not session.book.journal.has_source(record["id"]):
-            if request == "down":
-                session.commit([Note("engine.ending", {"by": "human"}, record["id"])])
-                self.effects.end(session)
-            elif record["role"] in session.roles:
-                # An act of the human's: what the ladder has passed by while the agent was gone begins anew.
-                acted = Fact("human.acted", {"role": record["role"], "evidence": "mat restart"})
-                asked = Note("engine.restarting", {"role": record["role"], "by": "human"}, record["id"])
-                session.commit([asked, acted])
-                self.effects.restart(session, str(record["role"]))
-            else:
-                raise Unfit(f"{record['role']!r} is no role of {session.name}")
-
     def hurry(self, watched: Watched) -> None:
         """Have the driver look now: something has just happened."""
         if watched.driver_key in self.pollers:
             self.pollers[watched.driver_key].hurry()
-
-    def _aside(self, name: str, reason: str) -> None:
-        log.warning("set aside %s: %s", name, reason)
-
-    # the watcher watched
-
-    def _mind_the_gap(self) -> None:
-        """Say that nobody watched when the machine slept or the loop stood still, before what was seen then."""
-        windows = [w.session.ledger.window_s for w in self.watched.values()]
-        gap = self._loop_watch.beat(min(windows, default=600.0))
-        if gap is None:
-            return
-        for watched in self.watched.values():
-            if gap.slept_s or gap.until_s - gap.since_s > watched.session.ledger.window_s:
-                self.barrier.run(watched, lambda w=watched, g=gap: self._after_gap(w, g))  # type: ignore[misc]
-
-    def _after_gap(self, watched: Watched, gap: Gap) -> None:
-        resuming.nobody_watched(watched.session, gap)
-        watched.driver.forget(watched.session.name)
-        registry.adopt(watched.session, watched.driver)
 
     def _mind_the_pollers(self) -> None:
         for key, poller in self.pollers.items():
@@ -271,70 +193,6 @@ class Supervisor:
             return
         entries = [e for w in self.watched.values() for e in w.session.ledger.config.get("notify") or []]
         self.host_notices.tell(kind, kind, entries, reason=reason)
-
-    def keep_soon(self) -> None:
-        """Have heartbeat, folders and the guard's channels brought up to date with this turn."""
-        self._kept_s = float("-inf")
-
-    def _keep_up(self) -> None:
-        """Heartbeat, and now and then the folders that agents use, the ballast, the guard."""
-        self._beat()
-        now = self.host.boot_s()
-        all_of_them = now - self._kept_s >= UPKEEP_S
-        for watched in list(self.watched.values()):
-            if watched.session.about_changed or all_of_them:
-                self.barrier.run(watched, lambda w=watched: self._keep(w.session), keep=False)  # type: ignore[misc]
-        if all_of_them:
-            self._kept_s = now
-            self._mind_the_disk()
-            with contextlib.suppress(OSError):
-                self.arrivals.tell_guard()
-            if self._until_idle and self.polls and not heartbeat.guarded(self.places):
-                guard.spawn(self.places)
-        if self.watched:
-            self._busy_s = now
-
-    def _keep(self, session: Session) -> None:
-        """Somebody may have cleaned its folder away; a folder that can't be written is trouble, not a mistake."""
-        try:
-            missing = self.upkeep.keep(session)
-        except OSError as e:
-            session.trouble("folder", f"{e.filename or session.places.root}: {e.strerror or e}")
-            return
-        session.about_changed = False
-        session.mended("folder")
-        if missing:
-            recreated = Note("engine.recreated", {"what": missing})
-            session.herald.tell("recreated", action=False, first=[recreated], what=missing)
-
-    def _mind_the_disk(self) -> None:
-        """A full disk that was met with the ballast is told once, and is over when there is room for the ballast."""
-        told = [w for w in self.watched.values() if "disk-full" in w.session.ledger.troubles]
-        held = self._ballast.restore()
-        if held and not any(w.stuck for w in self.watched.values()):
-            for kind in ("disk-full", "state-unwritable"):
-                self.host_notices.over(kind)
-        if held:
-            self.barrier.disk_was_full = False
-            for watched in told:
-                self.barrier.run(watched, lambda w=watched: w.session.mended("disk-full"), keep=False)  # type: ignore[misc]
-        elif self.barrier.disk_was_full and not told:
-            first = next((w for w in self.watched.values() if w.goes), None)
-            if first is not None:
-                reason = f"no space left for {self.places.root}"
-                self.barrier.run(first, lambda: first.session.trouble("disk-full", reason), keep=False)
-
-    def _beat(self, *, now: bool = False, ended: bool = False) -> None:
-        sessions = [] if ended else sorted(name for name, w in self.watched.items() if w.fault is None)
-        failed = {name: (w.fault or "").strip()[-400:] for name, w in self.watched.items() if w.fault is not None}
-        try:
-            self._heart.beat(sessions, {**self.failed, **failed}, now=now, ended=ended)
-        except OSError as e:
-            if self._heart_fault != str(e):
-                log.error("no heartbeat can be written: %s", e)  # noqa: TRY400 - expected
-            self._heart_fault = str(e)
-        else:
-            self._heart_fault = ""
 
     def _idle(self) -> bool:
         return self._until_idle and not self.watched and self.host.boot_s() - self._busy_s > IDLE_EXIT_S
@@ -356,12 +214,4 @@ class Supervisor:
             self.barrier.run(watched, watched.session.stop_watching, keep=False)
         self.effects.close()
         self.host_notices.close()
-        self._beat(now=True, ended=True)
-
-
-def _fit(refused: list[Unfit], do: Callable[[], None]) -> None:
-    """An unfit record is no error of the session."""
-    try:
-        do()
-    except Unfit as e:
-        refused.append(e)
+        self.keeping.beat(now=True, ended=True)
