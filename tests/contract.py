@@ -19,8 +19,11 @@ WITHIN_S = 20.0
 class Place(Protocol):
     """A driver, a session of two roles that can be launched on it, and what happens to them."""
 
-    driver: Driver
-    spec: SessionSpec
+    @property
+    def driver(self) -> Driver: ...
+
+    @property
+    def spec(self) -> SessionSpec: ...
 
     def new_driver(self) -> Driver:
         """As the next supervisor has one: it knows nothing of the first."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import pytest
 
@@ -70,8 +71,8 @@ def test_what_can_not_run_is_said_before_anything_is_started(rig: Rig) -> None:
     """A profile without headless turns, a program that is nowhere, permissions that it doesn't have."""
     role = rig.spec.roles[0]
 
-    def launch(**changes: object) -> None:
-        changed = RoleSpec(**{**{f: getattr(role, f) for f in RoleSpec.__slots__}, **changes})  # type: ignore[arg-type]
+    def launch(**changes: Any) -> None:
+        changed = RoleSpec(**{**{f: getattr(role, f) for f in RoleSpec.__slots__}, **changes})
         rig.driver.launch(SessionSpec(SESSION, rig.work, (changed,), os.environ["PATH"]), resume={})
 
     with pytest.raises(BadConfig, match=r"roles\.dev\..*qwen has no `headless:`"):

@@ -177,6 +177,7 @@ def test_a_killed_agent_is_a_turn_that_crashed(rig: Rig) -> None:
     rig.put("SLEEP")
     wait_for(lambda: len(rig.turns()) == 2, what="the turn")
     pgid = wait_for(lambda: rig.role_state().pgid, what="its number")
+    assert pgid is not None
     os.killpg(pgid, signal.SIGKILL)
     rig.settle(done=2)
     last = rig.role_state().last
