@@ -15,7 +15,7 @@ import msgspec
 
 from matcore.engine import desk, guard, heartbeat, registry, resuming
 from matcore.engine.barrier import Watched
-from matcore.engine.book import Fact, Note
+from matcore.engine.book import Fact, Item, Note
 from matcore.engine.events import Ended, Restarted, SpoolTouched
 from matcore.engine.intake import Unfit
 from matcore.engine.journal import JournalUnusable
@@ -36,6 +36,8 @@ class Arrivals:
     def __init__(self, supervisor: Supervisor) -> None:
         self._super = supervisor
         self._told_guard: bytes | None = None
+        self.asked: set[tuple[str, str]] = set()
+        """Seats that a human wants to have started anew."""
 
     def load_all(self, last: heartbeat.Beat | None) -> None:
         """Take up the sessions that are not ended."""
@@ -139,9 +141,17 @@ class Arrivals:
     def restarted(self, session: Session, event: Restarted) -> None:
         if event.seat is None:
             session.note("engine.restart_failed", {"role": event.role, "reason": event.fault})
+            self.asked.discard((session.name, event.role))
             session.post.restarted(event.role, ok=False)
             return
-        session.note("engine.seat", {"role": event.role, "seat": dict(event.seat)})
+        items: list[Item] = [Note("engine.seat", {"role": event.role, "seat": dict(event.seat)})]
+        if session.ledger.status(event.role) == "gone":
+            items.append(Fact("role.unknown", {"role": event.role, "evidence": "started anew"}))
+        if (session.name, event.role) in self.asked:
+            # Once more, for what the ladder passed by since it was asked for.
+            items.append(Fact("human.acted", {"role": event.role, "evidence": "mat restart"}))
+        self.asked.discard((session.name, event.role))
+        session.commit(items)
         session.post.restarted(event.role, ok=True)
         registry.adopt(session, session.driver)
 

@@ -77,6 +77,7 @@ class Reception:
                 acted = Fact("human.acted", {"role": record["role"], "evidence": "mat restart"})
                 asked = Note("engine.restarting", {"role": record["role"], "by": "human"}, record["id"])
                 session.commit([asked, acted])
+                self._super.arrivals.asked.add((session.name, str(record["role"])))
                 self._super.effects.restart(session, str(record["role"]))
             else:
                 raise Unfit(f"{record['role']!r} is no role of {session.name}")
