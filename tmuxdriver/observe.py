@@ -4,6 +4,9 @@ Only panes that need a look are captured: something was written since the last o
 `window_activity` has a resolution of one second, so a pane is looked at once more after that second is over.
 No answer from tmux is the gate `tmux-unreachable` and never "no panes"; an agent is gone after an authoritative answer,
 twice.
+
+What hooks tell goes to the engine at once, what a tick finds a moment later, so that an older word may come last. The
+tick after a hook or a submission therefore ends by saying each such seat's state once more.
 """
 
 from __future__ import annotations
@@ -41,6 +44,7 @@ class Watcher:
         self._window_s = window_s
         self._silent_s: float | None = None
         self._gated: set[str] = set()
+        self._hooks_s: dict[tuple[str, str], float] = {}
 
     def tick(self, seats: Sequence[Seat]) -> list[Sighting]:
         """What has changed since the last tick."""
@@ -50,6 +54,7 @@ class Watcher:
         except TmuxError as err:
             return self._unreachable(seats, now_s, str(err))
         found = self._answered()
+        anew = self._told_meanwhile(seats)
         self._attention.saw(listing.clients, now_s, time.time())
         wanted: dict[str, Seat] = {}
         for seat in seats:
@@ -58,9 +63,24 @@ class Watcher:
         found += self._looks(wanted) if wanted else []
         for seat in seats:
             with seat.lock:
-                found += seat.pending
+                now = f"role.{seat.evidence.status}"
+                found += [each for each in seat.pending if not each.name.startswith("role.") or each.name == now]
                 seat.pending = []
+                if _key(seat) in anew:
+                    found.append(Sighting(seat.spec.session, now, {"role": seat.role.name}, "seen again"))
         return found
+
+    def _told_meanwhile(self, seats: Sequence[Seat]) -> set[tuple[str, str]]:
+        """The seats of which something was told since the tick before this one began."""
+        hooks_s = {}
+        anew = set()
+        for seat in seats:
+            with seat.lock:
+                hooks_s[_key(seat)] = seat.evidence.hook_s
+                if seat.pending or seat.evidence.hook_s != self._hooks_s.get(_key(seat), 0.0):
+                    anew.add(_key(seat))
+        self._hooks_s = hooks_s
+        return anew
 
     # -- the list ----------------------------------------------------------------------------------------------------
 
@@ -146,6 +166,10 @@ class Watcher:
                 if "no-agent" not in seat.evidence.gates:
                     found += seat.evidence.looked(now_s, screen, picture)
         return found
+
+
+def _key(seat: Seat) -> tuple[str, str]:
+    return seat.spec.session, seat.role.name
 
 
 def _is_doubtful(seat: Seat, pane: Pane, now_s: float) -> bool:

@@ -13,7 +13,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,13 +21,15 @@ import psutil
 import pytest
 import yaml
 
-from matcore.engine.driver import Verdict
+from matcore.engine.driver import Sighting, Verdict
 from matcore.engine.journal import Entry
 from tests.duo import Duo
 from tests.live.rig import Rig
 from tests.waiting import wait_for
 from tmuxdriver.inject import Delivery
+from tmuxdriver.panes import Listing
 from tmuxdriver.profile import shipped_folder
+from tmuxdriver.seat import Seat, boot_s
 
 READY = "> Ask me to do anything"
 QUIET = [{"work": 0.2}, {"print": "Noted."}]
@@ -469,6 +471,36 @@ def test_the_first_key_of_a_draft_holds_our_next_step_back(
         assert outcome.verdict is Verdict.UNCONFIRMED, outcome
 
 
+def test_the_last_word_on_a_seat_is_the_newest(make_rig: Callable[..., Rig], monkeypatch: pytest.MonkeyPatch) -> None:
+    """A turn that is over before the tick after its submission, or while a tick is on its way, leaves nobody busy."""
+    rig = make_rig()
+    rig.up()
+    rig.wait_to_see("role.idle", role="dev")
+
+    def turn_ends() -> list[str]:
+        hook = {"event": "turn-ended", "boot_s": boot_s(), "data": {}}
+        return told(rig.driver.heard("duo", "dev", hook))
+
+    def told(sightings: Sequence[Sighting]) -> list[str]:
+        return [sighting.name for sighting in sightings if sighting.name.startswith("role.")]
+
+    assert rig.deliver(TEXT).verdict is Verdict.SUBMITTED
+    said = turn_ends() + told(rig.tick())
+    assert said[-1] == "role.idle", said
+    rig.driver.heard("duo", "dev", {"event": "turn-started", "boot_s": boot_s(), "data": {}})
+    real = rig.driver._watcher._listing
+    during: list[str] = []
+
+    def listing(seats: Sequence[Seat]) -> Listing:
+        during.extend(turn_ends())
+        return real(seats)
+
+    monkeypatch.setattr(rig.driver._watcher, "_listing", listing)
+    late = told(rig.tick())
+    monkeypatch.undo()
+    assert (during + late + told(rig.tick()))[-1] == "role.idle"
+
+
 def test_a_prompt_that_a_person_types_is_theirs_and_ours_never_is(people: People) -> None:
     """Relays, nudges and texts of the human through mat are no `human.acted`, across a supervisor's SIGKILL too; what
     is typed in the pane is one, each time."""
@@ -481,6 +513,7 @@ def test_a_prompt_that_a_person_types_is_theirs_and_ours_never_is(people: People
     assert not duo.entries("human.acted"), duo.story()
     duo.keys("dev", "How is it going?", "Enter")
     duo.wait("human.acted", 10, role="dev")
+    duo.mat("pause", duo.session)  # no nudge may be on its way
     # what is typed just before a supervisor's end is told of after its successor's start
     wait_for(lambda: statuses(duo)["review"] == "idle", 10)
     second = hand_over(duo, "dev", "review", "Once more.")
