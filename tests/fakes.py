@@ -34,6 +34,7 @@ class FakeDriver:
         self.fault: Exception | None = None
         self.stopped: list[str] = []
         self.typed: dict[str, Sequence[str]] = {}
+        self.seen_seats: dict[str, Mapping[str, object]] = {}
         self.needs_prompt: set[str] = set()
         self._seen: list[Sighting] = []
 
@@ -53,6 +54,7 @@ class FakeDriver:
         typed: Mapping[str, Sequence[str]] | None = None,
     ) -> None:
         self.typed = dict(typed or {})
+        self.seen_seats = dict(seats)
         self.adopted[spec.session] = spec
         for role in seats:
             self.see(spec.session, f"role.{self.seats[spec.session, role].status}", role)

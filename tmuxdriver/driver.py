@@ -21,6 +21,7 @@ from tmuxdriver.attention import Attention
 from tmuxdriver.cells import Rows
 from tmuxdriver.evidence import Submission
 from tmuxdriver.inject import Delivery, sanitise
+from tmuxdriver.left import Left
 from tmuxdriver.observe import WINDOW_S, Watcher
 from tmuxdriver.panes import Identity, Pane
 from tmuxdriver.process import end_agents_of
@@ -186,6 +187,10 @@ class TmuxDriver:
             finally:
                 self._typed(seat)
             with seat.lock:
+                if outcome.verdict is Verdict.SUBMITTED:
+                    seat.evidence.unsent = None
+                elif outcome.verdict is Verdict.UNCONFIRMED:
+                    seat.evidence.unsent = Left(clean, seat.profile.composer.pasted)
                 if outcome.verdict is Verdict.SUBMITTED and delivery.submission is not None:
                     seat.pending += seat.evidence.submitted(delivery.submission)
         return outcome

@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 
 from matcore.engine.driver import Sighting
 from tmuxdriver.compare import squeeze
+from tmuxdriver.left import Left
 from tmuxdriver.limits import Limit
 from tmuxdriver.screen import FAILED, Screen
 
@@ -89,6 +90,8 @@ class Evidence:
     """A hook said that a compaction began; what the agent does next ends it."""
     was_full: bool = False
     """The screen's word of a full context was told; a prompt further on it stands there no more."""
+    unsent: Left | None = None
+    """Our last text, while nobody knows whether it was submitted."""
     wall_s: Callable[[], float] = time.time
 
     # -- looks ---------------------------------------------------------------------------------------------------
@@ -103,7 +106,8 @@ class Evidence:
         if screen.state != "busy":
             self.working_s = None
         found = self._dialog(now_s, screen)
-        found += self.gate("human-typing", screen.composer == "draft" and screen.state == "idle", "screen")
+        drafted = screen.composer == "draft" and screen.state == "idle" and not self.holds_left(screen)
+        found += self.gate("human-typing", drafted, "screen")
         self.compacts = self.compacts and not self._moved_on(now_s, screen)
         found += self.gate("compacting", self.compacts or "compacting" in screen.notes, "screen")
         self.was_full = self.was_full and "context-full" in screen.notes
@@ -123,6 +127,10 @@ class Evidence:
             case "starting" | "gone" | "unknown":
                 return self._seen_nothing(now_s, screen)
 
+    def holds_left(self, screen: Screen) -> bool:
+        """Whether what stands in the composer is a text of ours that was never submitted, and no person's draft."""
+        return self.unsent is not None and self.unsent.stands_in(screen)
+
     def waits(self) -> bool:
         """Whether time alone may change what is held to be true, so that another look is due."""
         if self.screen is None or self.asked_by_hook:
@@ -138,6 +146,7 @@ class Evidence:
     def _seen_busy(self, now_s: float, screen: Screen) -> list[Sighting]:
         if self.working_s is None:
             self.working_s = now_s
+        self.unsent = None  # whatever is at work now, it is no text that waits in the composer
         if self.hook_says == "idle":
             # A hook has just ended the turn and the screen is about to follow, or the program began one by itself.
             if now_s - max(self.working_s, self.hook_s) < STILL_S:
@@ -224,6 +233,7 @@ class Evidence:
         found = self._dialog_gone("hook") if self.asked_by_hook else []
         ours = any(submission.is_in(data) for submission in self.recent)
         if ours:
+            self.unsent = None
             self.confirmed_s = max(self.confirmed_s, at_s)
         else:
             found.append(self._sighting("human.acted", "hook", role=self.role))

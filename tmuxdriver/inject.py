@@ -12,7 +12,7 @@ import re
 import secrets
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from matcore.engine.driver import Outcome, Verdict
 from matcore.errors import OurMistake
@@ -20,6 +20,7 @@ from tmuxdriver import panes
 from tmuxdriver.attention import Attention
 from tmuxdriver.compare import holds, normalise
 from tmuxdriver.evidence import STILL_S, Submission
+from tmuxdriver.left import Left
 from tmuxdriver.panes import Identity, Pane
 from tmuxdriver.process import runs_agent
 from tmuxdriver.screen import Screen, read
@@ -86,7 +87,7 @@ class Delivery:
         except TmuxError as err:
             return self._refused("tmux-unreachable", str(err))
         try:
-            return held_back or self._submit()
+            return held_back or self.submit()
         except TmuxError as err:
             return self._ended(Verdict.UNCONFIRMED, str(err))
 
@@ -131,6 +132,7 @@ class Delivery:
             hook_says, asked = self.seat.evidence.hook_says, self.seat.evidence.asked_by_hook
             held_by = next((gate for gate in ("rate-limited", "compacting") if gate in self.seat.evidence.gates), None)
             ending = self.seat.evidence.has_just_ended(boot_s())
+            left = self.seat.evidence.unsent
         if screen.state == "dialog" or asked:
             gate = "login" if screen.dialog == "login" else "dialog"
             return self._refused(gate, f"{screen.dialog or 'permission'} dialog ({screen.evidence})")
@@ -141,8 +143,24 @@ class Delivery:
         if screen.state == "busy" or hook_says == "busy":
             return self._refused("busy", "hook" if hook_says == "busy" else screen.evidence)
         if screen.composer == "draft":
-            return self._refused("human-typing", f"a draft of {len(screen.typed)} characters")
+            return self._draft(screen, left)
         return None if screen.state == "idle" else self._refused("not-ready", screen.evidence)
+
+    def _draft(self, screen: Screen, left: Left | None) -> Outcome:
+        if left is not None and screen.state == "idle" and left.stands_in(screen):
+            return self._submit_left(left)
+        return self._refused("human-typing", f"a draft of {len(screen.typed)} characters")
+
+    def _submit_left(self, left: Left) -> Outcome:
+        """Our own text of before stands there unsubmitted: it goes first, and is not typed again."""
+        self.steps.append("our own text was left in the composer")
+        before = replace(self, text=left.text)
+        outcome = before.submit()
+        if outcome.verdict is not Verdict.SUBMITTED or before.submission is None:
+            return self._refused("not-ready", "it could not be submitted")
+        with self.seat.lock:
+            self.seat.pending += self.seat.evidence.submitted(before.submission)
+        return self._refused("busy", "it was submitted, and is at work")
 
     def _leave_mode(self, pane: Pane) -> bool:
         """Leave copy mode when nobody has touched a client for a while. Before the paste only, never after it."""
@@ -225,7 +243,8 @@ class Delivery:
 
     # -- submitting ------------------------------------------------------------------------------------------------
 
-    def _submit(self) -> Outcome:
+    def submit(self) -> Outcome:
+        """Press Enter while the composer holds the text, until there is evidence that it was taken."""
         end_s = boot_s() + MOST_S
         time.sleep(self.seat.profile.submit.settle_s)
         for number in range(1, MOST_ENTERS + 1):

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 
 from matcore.engine.driver import RoleSpec, SessionSpec, Sighting
 from tmuxdriver.evidence import Evidence
+from tmuxdriver.left import Left
 from tmuxdriver.limits import Limit
 from tmuxdriver.panes import Identity, Listing
 from tmuxdriver.profile import Profile
@@ -57,6 +58,8 @@ class Seat:
         """`seat` is what `launch` or `restart` returned."""
         alive_since_s = float(str((seat or {}).get("started_s") or 0.0))
         evidence = Evidence(spec.session, role.name, alive_since_s, limit=Limit(profile.resets))
+        if (seat or {}).get("left"):
+            evidence.unsent = Left(str((seat or {})["left"]), profile.composer.pasted)
         agent_session = (seat or {}).get("agent_session")
         return cls(
             spec, role, profile, identity_of(seat), evidence,

@@ -106,7 +106,8 @@ class Driver(Protocol):
         seats: Mapping[str, Mapping[str, object]],
         typed: Mapping[str, Sequence[str]] | None = None,
     ) -> None:
-        """Watch a session from now on. `seats` is what `launch` or `restart` returned.
+        """Watch a session from now on. `seats` is what `launch` or `restart` returned, with `left`: the last text that
+        was typed there, where nobody knows whether it was submitted.
 
         `typed` are the last texts that were handed to each role's seat, perhaps by a supervisor before this one: what
         an agent reports of them is not a human's act.

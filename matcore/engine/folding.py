@@ -86,6 +86,7 @@ def _needs_prompt(before: Seat | None, identity: Mapping[str, Any]) -> bool:
 
 def _seat_taken(ledger: Ledger, at: float, data: Mapping[str, Any]) -> None:
     _seat(ledger, at, data)
+    ledger.left.pop(data["role"], None)
     if ledger.exhausted.get(data["role"]) == "renewing":
         ledger.exhausted[data["role"]] = "renewed"
     _restart_over(ledger, at, data)
@@ -287,6 +288,10 @@ def _lost(ledger: Ledger, _at: float, _data: Mapping[str, Any]) -> None:
 
 def _injected(ledger: Ledger, _at: float, data: Mapping[str, Any]) -> None:
     flight = ledger.flights.pop(data["job"], None)
+    if flight is not None and data["verdict"] == "unconfirmed":
+        ledger.left[flight.role] = ledger.typed[flight.role][-1]
+    elif flight is not None and data["verdict"] == "submitted":
+        ledger.left.pop(flight.role, None)
     if flight is not None and flight.pointed and data["verdict"] == "submitted" and flight.role in ledger.seats:
         ledger.seats[flight.role].needs_prompt = False
     if flight is not None and flight.kind == "wrapup" and data["verdict"] != "refused" and flight.decision is not None:

@@ -139,6 +139,7 @@ class Ledger:
     `troubles`: what is wrong around the session (`disk-full`, `folder`) and was told. `lost`: its agents went together
     with those of other sessions, which was told once for the host. `exhausted`: how far the renewal of a role is whose
     context is full; `ends`: when a role's agents ended by themselves; `crash_loops`: roles that are not started again.
+    `left`: the last text of a role, where nobody knows whether it was submitted.
     """
 
     session: str = ""
@@ -178,6 +179,7 @@ class Ledger:
     frontier: dict[str, dict[str, int]] = field(default_factory=dict)
     injected: int = 0
     typed: dict[str, list[str]] = field(default_factory=dict)
+    left: dict[str, str] = field(default_factory=dict)
     mistake: str | None = None
     exhausted: dict[str, str] = field(default_factory=dict)
     ends: dict[str, list[float]] = field(default_factory=dict)

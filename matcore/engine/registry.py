@@ -74,7 +74,11 @@ class Registry:
 
 def adopt(session: Session, driver: Driver) -> None:
     """Let the driver watch what sits in the session's seats."""
-    seats = {role: seat.identity for role, seat in session.ledger.seats.items()}
+    left = session.ledger.left
+    seats = {
+        role: {**seat.identity, **({"left": left[role]} if role in left else {})}
+        for role, seat in session.ledger.seats.items()
+    }
     driver.adopt(spec_of(session.ledger), seats, session.ledger.typed)
 
 

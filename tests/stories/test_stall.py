@@ -126,7 +126,7 @@ def test_an_agent_that_is_started_again_after_the_ladder_passed_it_by_still_gets
 ) -> None:
     """Its rung was skipped, perhaps the human was told and then restarted it: that is an act of theirs, and the ladder
     begins anew."""
-    world.driver.on_text = lambda session, role, _text: role == "dev" and world.driver.end_turn(session, role)
+    world.driver.on_text = lambda session, role, _text: world.driver.end_turn(session, role) if role == "dev" else None
     world.up()
     world.driver.see("duo", "role.gone", "review")
     world.settle()
@@ -233,3 +233,16 @@ def test_a_restarted_supervisor_knows_what_was_typed_before(world: World) -> Non
     world.relay("dev", "review", 1)
     world.restart()
     assert world.driver.typed["review"][-1].startswith("[relay r-000001 from dev]")
+
+
+def test_a_restarted_supervisor_knows_which_text_may_stand_unsubmitted(world: World) -> None:
+    """The driver of a new supervisor is told of a text whose Enter nobody saw, until a later one was submitted."""
+    world.up()
+    world.driver.seats["duo", "review"].answers = [Outcome(Verdict.UNCONFIRMED, "lost")]
+    world.relay("dev", "review", 1)
+    world.restart()
+    assert str(world.driver.seen_seats["review"]["left"]).startswith("[relay r-000001 from dev]")
+    world.driver.end_turn("duo", "review")
+    world.relay("dev", "review", 2)
+    world.restart()
+    assert "left" not in world.driver.seen_seats["review"]
