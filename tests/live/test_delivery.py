@@ -39,6 +39,7 @@ def refused(rig: Rig, gate: str) -> None:
     assert outcome.entered_s is None
 
 
+@pytest.mark.field_case("Submitting")
 def test_an_idle_agent_gets_one_framed_paste_and_one_enter(make_rig: MakeRig) -> None:
     """The agent receives exactly the text in one paste frame and then Enter, and its turn began after that Enter."""
     rig = make_rig()
@@ -51,6 +52,7 @@ def test_an_idle_agent_gets_one_framed_paste_and_one_enter(make_rig: MakeRig) ->
     assert rig.log("turn-started")[0]["boot_s"] >= outcome.entered_s
 
 
+@pytest.mark.field_case("People")
 def test_a_persons_scrolling_defers_and_is_not_disturbed(make_rig: MakeRig) -> None:
     """With a client that was touched lately copy mode is the gate `copy-mode`; when they leave it, the text goes in."""
     rig = make_rig()
@@ -66,6 +68,7 @@ def test_a_persons_scrolling_defers_and_is_not_disturbed(make_rig: MakeRig) -> N
 
 
 @pytest.mark.parametrize("mode", ["copy-mode", "clock-mode", "choose-tree"])
+@pytest.mark.field_case("People")
 def test_a_forgotten_mode_is_left_before_the_paste(make_rig: MakeRig, mode: str) -> None:
     """Nobody is attached: whatever mode the pane was left in, the agent still gets the text."""
     rig = make_rig()
@@ -74,6 +77,7 @@ def test_a_forgotten_mode_is_left_before_the_paste(make_rig: MakeRig, mode: str)
     delivered_once(rig)
 
 
+@pytest.mark.field_case("tmux")
 def test_input_off_is_a_gate(make_rig: MakeRig) -> None:
     """A pane that swallows keys gets none."""
     rig = make_rig()
@@ -86,6 +90,7 @@ def test_input_off_is_a_gate(make_rig: MakeRig) -> None:
     delivered_once(rig)
 
 
+@pytest.mark.field_case("tmux")
 def test_synchronized_panes_are_a_gate(make_rig: MakeRig) -> None:
     """Enter would be pressed in the neighbour's pane too."""
     rig = make_rig()
@@ -101,6 +106,7 @@ def test_synchronized_panes_are_a_gate(make_rig: MakeRig) -> None:
 WRAPPER = ["/bin/bash", "-c", '"$@"; exec bash --norc --noprofile -i', "wrapper", "{python}", "-m", "matcore.scripted"]
 
 
+@pytest.mark.field_case("Security")
 def test_text_for_an_agent_that_left_its_shell_is_not_run_by_it(make_rig: MakeRig) -> None:
     """The user's wrapper is back at its prompt: gate `no-agent`, nothing typed; once it runs again, it gets it."""
     rig = make_rig(changes={"launch": {"argv": WRAPPER}})
@@ -119,6 +125,7 @@ def test_text_for_an_agent_that_left_its_shell_is_not_run_by_it(make_rig: MakeRi
     delivered_once(rig)
 
 
+@pytest.mark.field_case("People")
 def test_a_draft_is_never_touched(make_rig: MakeRig) -> None:
     """Half a sentence of a person holds us back, stays as it is, and is never submitted by us."""
     rig = make_rig()
@@ -133,6 +140,7 @@ def test_a_draft_is_never_touched(make_rig: MakeRig) -> None:
     delivered_once(rig)
 
 
+@pytest.mark.field_case("Submitting")
 def test_a_permission_dialog_is_not_answered_by_us(make_rig: MakeRig) -> None:
     """Gate `dialog`, not one byte; once a person has answered, the text goes in."""
     rig = make_rig(script={"rules": [{"when": "ask me", "steps": [{"ask": {"permission": "touch granted"}}]}]})
@@ -161,6 +169,7 @@ def test_a_first_start_dialog_is_a_gate(make_rig: MakeRig, kind: str) -> None:
     delivered_once(rig)
 
 
+@pytest.mark.field_case("tmux")
 def test_nothing_is_pasted_into_a_dead_pane(make_rig: MakeRig) -> None:
     """The outcome is `gone`, the tmux server and the other agent live on, the last screen can still be read."""
     rig = make_rig(roles=("dev", "review"))
@@ -184,6 +193,7 @@ def test_a_killed_pane_is_gone(make_rig: MakeRig) -> None:
     assert not rig.saw("role.gone")
 
 
+@pytest.mark.field_case("Restarts")
 def test_a_server_that_was_killed_is_gone(make_rig: MakeRig) -> None:
     """All roles are gone, and a new server's pane of the same number is a stranger."""
     rig = make_rig()
@@ -198,6 +208,7 @@ def test_a_server_that_was_killed_is_gone(make_rig: MakeRig) -> None:
     assert rig.screen().strip() == ""
 
 
+@pytest.mark.field_case("Restarts")
 def test_a_server_that_hangs_is_not_a_server_without_panes(make_rig: MakeRig) -> None:
     """Stopped: gate `tmux-unreachable`, nobody is gone, nothing is typed; going on again, the text arrives once."""
     rig = make_rig()
@@ -218,6 +229,7 @@ def test_a_server_that_hangs_is_not_a_server_without_panes(make_rig: MakeRig) ->
     delivered_once(rig)
 
 
+@pytest.mark.field_case("Submitting")
 def test_an_enter_that_is_swallowed_is_pressed_again(make_rig: MakeRig) -> None:
     """A program that takes an early Enter for part of the paste still gets the text once, and no more than 3 Enters."""
     rig = make_rig(script={"swallow_enter_ms": 150}, changes={"submit": {"settle_s": 0.0, "verify_s": 0.3}})
@@ -228,6 +240,7 @@ def test_an_enter_that_is_swallowed_is_pressed_again(make_rig: MakeRig) -> None:
     assert rig.typed().count("\x1b[200~") == 1
 
 
+@pytest.mark.field_case("Submitting")
 def test_a_collapsed_paste_is_submitted_whole(make_rig: MakeRig) -> None:
     """Where the composer shows a marker instead of the text, the marker is the proof, and the agent gets all of it."""
     rig = make_rig(script={"collapse_paste": {"chars": 40, "lines": 1}})
@@ -235,6 +248,7 @@ def test_a_collapsed_paste_is_submitted_whole(make_rig: MakeRig) -> None:
     delivered_once(rig)
 
 
+@pytest.mark.field_case("Submitting")
 def test_a_working_agent_is_not_disturbed(make_rig: MakeRig) -> None:
     """While a turn runs nothing is typed; when it has ended, the text goes in."""
     rig = make_rig(script={"rules": [{"when": "long", "steps": [{"work": 1.5}]}]})
@@ -252,6 +266,7 @@ HOSTILE = "[relay r-1] \x1b[201~\rrm -rf /\r \x1b\x1b[201~[201~ \x9b201~ \x1b]0;
 HOSTILE += "#(touch pwned) #{pid} [red] $(touch pwned) `id`\x7f;"
 
 
+@pytest.mark.field_case("Security")
 def test_hostile_text_stays_text(make_rig: MakeRig) -> None:
     """No paste end, key, control sequence or tmux format in a text does anything: the agent reads it as one message."""
     rig = make_rig()
@@ -264,6 +279,7 @@ def test_hostile_text_stays_text(make_rig: MakeRig) -> None:
     assert not (rig.work / "pwned").exists()
 
 
+@pytest.mark.field_case("tmux")
 def test_a_client_without_utf8_loses_nothing(make_rig: MakeRig, monkeypatch: pytest.MonkeyPatch) -> None:
     """Under `LC_ALL=C` screens are read and letters of every script arrive as they are."""
     monkeypatch.setenv("LC_ALL", "C")
@@ -272,6 +288,7 @@ def test_a_client_without_utf8_loses_nothing(make_rig: MakeRig, monkeypatch: pyt
     delivered_once(rig, "[relay r-2] größer › 你好 🙂 — done")
 
 
+@pytest.mark.field_case("Submitting")
 def test_a_deaf_program_is_not_told_twice(make_rig: MakeRig) -> None:
     """A composer that is painted before it reads loses the paste: `unconfirmed`, and it is not typed again."""
     rig = make_rig(script={"start_deaf_s": 4})
@@ -302,6 +319,7 @@ def test_two_texts_at_once_go_one_after_the_other(make_rig: MakeRig) -> None:
     assert rig.typed().count("\x1b[200~") == 1
 
 
+@pytest.mark.field_case("Idle and busy")
 def test_a_pause_between_two_tool_calls_is_not_taken_for_idle(make_rig: MakeRig) -> None:
     """The delivery uses the predicate of the status: a turn that was seen is over when it is proven to be."""
     rig = make_rig(script={"rules": [{"when": "long", "steps": [{"work": 4, "gaps": [[1.0, 1.5]]}]}]})
@@ -313,6 +331,7 @@ def test_a_pause_between_two_tool_calls_is_not_taken_for_idle(make_rig: MakeRig)
     refused(rig, "busy")
 
 
+@pytest.mark.field_case("People")
 def test_a_person_who_types_between_paste_and_enter_is_not_submitted(make_rig: MakeRig) -> None:
     """What a person has added to our text is theirs: no Enter, and the outcome says that nobody knows."""
     rig = make_rig(changes={"submit": {"settle_s": 1.0}})
@@ -327,6 +346,7 @@ def test_a_person_who_types_between_paste_and_enter_is_not_submitted(make_rig: M
     assert not rig.messages()
 
 
+@pytest.mark.field_case("tmux")
 def test_a_mode_that_begins_after_the_paste_swallows_no_enter(make_rig: MakeRig) -> None:
     """Enter waits until the person has left copy mode; the text is neither lost nor typed again."""
     rig = make_rig(changes={"submit": {"settle_s": 1.0}})

@@ -31,6 +31,7 @@ def talkers(duo: Duo) -> None:
     duo.role("review", {"default": ONLY_SAYS})
 
 
+@pytest.mark.field_case("Nudges")
 def test_the_stall_is_told_once_after_three_windows_and_never_again(duo: Duo) -> None:
     """Both agents answer in their final text only: two nudges, one notification, then silence until a human's word."""
     talkers(duo)
@@ -67,6 +68,7 @@ def test_sigkill_of_the_supervisor_in_an_open_episode_changes_nothing(duo: Duo) 
     assert sum("relay-redelivery" in text for text in texts) == 1
 
 
+@pytest.mark.field_case("Restarts")
 def test_two_mat_up_at_once_are_one_session_and_one_supervisor(duo: Duo) -> None:
     """The second finds the session up, re-attaches, and starts nothing."""
     talkers(duo)
@@ -89,6 +91,7 @@ def test_two_mat_up_at_once_are_one_session_and_one_supervisor(duo: Duo) -> None
     assert len(duo.tmux("list-panes", "-a").splitlines()) == 2
 
 
+@pytest.mark.field_case("Security")
 def test_handoffs_and_output_that_are_hostile_do_no_harm(duo: Duo, tmp_path: Path) -> None:
     """Markup, escape and paste-end sequences and tmux formats in what agents say: shown, never typed or run."""
     hostile = (

@@ -263,6 +263,7 @@ def test_no_byte_reaches_a_gated_pane_and_its_relay_follows_once(people: People)
     assert not named & gates(duo)
 
 
+@pytest.mark.field_case("Silence")
 def test_a_rung_that_is_due_while_a_gate_holds_follows_its_end(people: People) -> None:
     """In an open episode: rung 2 is deferred with the gate's name, after three windows one notification, and when the
     draft is gone the rung comes."""
@@ -374,6 +375,7 @@ def test_a_killed_tmux_server_is_one_notice_and_up_resumes(people: People) -> No
     assert not duo.entries("engine.mistake")
 
 
+@pytest.mark.field_case("Silence")
 def test_windows_that_a_person_rearranges_are_still_their_roles(people: People) -> None:
     """Renamed, split, resized, moved: relays go to the agent's own pane, nobody is gone, `mat up` starts nothing, and a
     restart takes the same seat."""
@@ -407,6 +409,7 @@ DRAFT = "and keep my words"
 AFTER_S = (0.0, 0.08, 0.16, 0.24, 0.32)
 
 
+@pytest.mark.field_case("People")
 def test_a_person_who_begins_to_type_during_a_delivery(people: People) -> None:
     """Whenever the first key falls: no prompt carries a person's words together with ours, neither is lost, and what
     was handed over arrives when the draft is gone."""

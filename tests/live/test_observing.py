@@ -41,6 +41,7 @@ def test_a_turn_is_seen_from_enter_to_idle(make_rig: MakeRig) -> None:
 
 
 @pytest.mark.parametrize("style", ["status", "footer", "title"])
+@pytest.mark.field_case("Idle and busy")
 def test_work_is_seen_however_it_is_shown(make_rig: MakeRig, style: str) -> None:
     """A mark in a row, in the footer or in the title alone."""
     rig = make_rig(script={**WORKS, "busy_style": style, "title_state": style == "title"})
@@ -51,6 +52,7 @@ def test_work_is_seen_however_it_is_shown(make_rig: MakeRig, style: str) -> None
     rig.wait_to_see("turn.ended", role="dev")
 
 
+@pytest.mark.field_case("Idle and busy")
 def test_a_gap_within_a_turn_ends_none(make_rig: MakeRig) -> None:
     """Idle for a blink between two tool calls: one turn, one end."""
     script = {"rules": [{"when": "long", "steps": [{"work": 3.0, "gaps": [[0.5, 0.4], [1.5, 0.6]]}]}]}
@@ -125,6 +127,7 @@ def test_a_person_who_types_a_prompt_has_acted(make_rig: MakeRig, tmp_path: Path
     wait_for(lambda: (feed(), rig.saw("human.acted"))[1])
 
 
+@pytest.mark.field_case("Idle and busy")
 def test_after_an_interruption_no_hook_comes_and_the_screen_decides(
     make_rig: MakeRig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -144,6 +147,7 @@ def test_after_an_interruption_no_hook_comes_and_the_screen_decides(
     assert "no hook" in ended.evidence
 
 
+@pytest.mark.field_case("Restarts")
 def test_launching_twice_starts_nothing_twice(make_rig: MakeRig) -> None:
     """Two `up` at once, and a third later: one agent for each role, the same identities."""
     rig = make_rig(roles=("dev", "review"))
@@ -202,6 +206,7 @@ def test_stop_ends_the_agents_and_what_they_started(make_rig: MakeRig) -> None:
     assert rig.server.has_session("duo-other")
 
 
+@pytest.mark.field_case("Security")
 def test_the_environment_of_a_seat(make_rig: MakeRig, monkeypatch: pytest.MonkeyPatch) -> None:
     """PATH as at `up`, ours by name, a role's variables without any argv that shows them, after a restart too."""
     monkeypatch.setenv("SHOP_KEY", "s3cret-value")
@@ -235,6 +240,7 @@ def _cmdline(process: psutil.Process) -> list[str]:
         return []
 
 
+@pytest.mark.field_case("People")
 def test_a_small_client_does_not_shrink_an_agents_window(make_rig: MakeRig) -> None:
     """The size is that of `up`, whoever attaches."""
     rig = make_rig()
@@ -243,6 +249,7 @@ def test_a_small_client_does_not_shrink_an_agents_window(make_rig: MakeRig) -> N
     assert rig.person("display-message", "-p", "-t", rig.pane(), "#{pane_width}x#{pane_height}").strip() == "100x30"
 
 
+@pytest.mark.field_case("Load")
 def test_a_tick_costs_one_list_and_looks_only_where_something_moved(
     make_rig: MakeRig, monkeypatch: pytest.MonkeyPatch
 ) -> None:

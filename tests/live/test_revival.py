@@ -56,6 +56,7 @@ def alive(duo: Duo) -> list[psutil.Process]:
     return [process for process in found if process.status() != psutil.STATUS_ZOMBIE]
 
 
+@pytest.mark.field_case("Restarts")
 def test_an_agent_that_crashes_is_resumed_in_its_session(duo: Duo) -> None:
     """In the middle of a turn: its wake has failed, no marker is kept, and one agent goes on in the same session."""
     up(duo, crash=[{"work": 0.2}, {"crash": {"signal": "KILL"}}])
@@ -74,6 +75,7 @@ def test_an_agent_that_crashes_is_resumed_in_its_session(duo: Duo) -> None:
     assert duo.told() == ""
 
 
+@pytest.mark.field_case("Restarts")
 def test_an_agent_that_outlived_its_pane_is_ended_before_its_session_is_taken_up(
     make_rig: Callable[..., Rig],
 ) -> None:
@@ -122,6 +124,7 @@ def test_a_full_context_gets_a_fresh_agent_and_exactly_one_recovery(duo: Duo) ->
     assert not duo.entries("role.gone")
 
 
+@pytest.mark.field_case("Silence")
 def test_a_rate_limit_holds_the_role_until_the_time_on_its_screen(duo: Duo) -> None:
     """Nothing is typed while the program says that it must wait; what waited goes in when its time is over."""
     up(duo, limit=[{"rate-limited": {"until_s": 6}}])

@@ -25,6 +25,7 @@ def asleep(world: World) -> None:
     world.settle()
 
 
+@pytest.mark.field_case("Restarts")
 def test_a_suspended_machine_is_no_stall(world: World) -> None:
     """Eight hours of sleep count for nothing, though the first thing that was seen came before the loop knew of it."""
     asleep(world)
@@ -62,6 +63,7 @@ def test_a_calendar_that_is_set_moves_no_deadline(world: World, hours: int) -> N
     assert len(world.decisions("duo", "nudge")) == 1
 
 
+@pytest.mark.field_case("Silence")
 def test_a_driver_that_fails_is_a_gate_then_nobody_is_made_out_and_the_human_hears(world: World) -> None:
     """A check that fails for ever can't silence the ladder."""
     asleep(world)
@@ -94,6 +96,7 @@ def test_a_driver_that_hangs_in_a_delivery_is_named_and_starts_no_burst(world: W
     assert len(world.driver.seats["duo", "dev"].texts) == before
 
 
+@pytest.mark.field_case("Notifications")
 def test_a_channel_that_failed_is_told_of_after_a_restart_and_once(world: World) -> None:
     """NOT DELIVERED until it is; then never again, restarts or not."""
     asleep(world)
@@ -107,6 +110,7 @@ def test_a_channel_that_failed_is_told_of_after_a_restart_and_once(world: World)
     assert len(world.told) == 1
 
 
+@pytest.mark.field_case("Notifications")
 def test_a_question_that_was_answered_is_not_announced_any_more(world: World) -> None:
     """Look again before telling: what nobody has heard of and nobody need hear of is withdrawn."""
     asleep(world)
@@ -249,6 +253,7 @@ def test_a_number_far_beyond_the_index_gets_the_next_one(world: World) -> None:
     assert [(e["id"], e["seq"]) for e in world.entries("relay.sent")] == [("r-000001", 1)]
 
 
+@pytest.mark.field_case("Notifications")
 def test_agents_of_many_sessions_that_go_at_once_are_one_notice(world: World) -> None:
     """Once a channel took it no session's ladder tells the same; a session that comes back is watched as ever."""
     world.driver.on_text = lambda session, role, _text: world.driver.end_turn(session, role)

@@ -46,6 +46,7 @@ KINDS: dict[str, Callable[[Path], object]] = {
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("whose", ["dev", "human"])
+@pytest.mark.field_case("Security")
 def test_what_does_not_belong_is_set_aside_and_nothing_stops(world: World, kind: str, whose: str) -> None:
     """In a role's spool as in the user's; what comes after it in the same spool is taken up."""
     world.up()

@@ -249,6 +249,7 @@ OWN = {
 
 
 @pytest.mark.parametrize("story", STORIES)
+@pytest.mark.field_case("Lost or twice")
 def test_a_kill_at_any_step_loses_nothing_and_repeats_nothing(
     story: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

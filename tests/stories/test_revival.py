@@ -76,6 +76,7 @@ def test_what_a_person_does_or_wants_goes_first(world: World, how: str) -> None:
     assert len(starts(world)) == (how == "restarted")
 
 
+@pytest.mark.field_case("Restarts")
 def test_the_third_end_within_ten_minutes_is_told_once_and_nothing_is_started(world: World) -> None:
     """Until a person restarts it: then it is resumed as before. A restarted supervisor counts no end twice."""
     world.up()

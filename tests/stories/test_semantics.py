@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from matcore.engine.driver import Outcome, Verdict
 from matcore.engine.launch import record_of
 from matcore.engine.post import FIFO
@@ -49,6 +51,7 @@ def test_a_turn_that_began_before_a_crash_is_known_as_ours_after_it(world: World
     assert len(world.decisions("duo", "final_check")) == 1
 
 
+@pytest.mark.field_case("Lost or twice")
 def test_what_does_not_fit_into_the_fifo_waits_visibly(world: World) -> None:
     """Sixty-four open deliveries a role, the next ones are `relay-pending`, in order, and come when there is room."""
     world.driver.on_text = lambda session, role, _text: world.driver.see(session, "role.idle", role)
@@ -102,6 +105,7 @@ def test_a_wrap_up_is_typed_once_and_outlives_a_restart(world: World) -> None:
     assert len(typed(world, "review")) == 1
 
 
+@pytest.mark.field_case("Restarts")
 def test_a_pause_outlives_restarts(world: World) -> None:
     """Nothing is nudged while it is paused, whoever restarts; `resume` frees it."""
     quick(world)
@@ -126,6 +130,7 @@ def test_the_end_of_a_pause_outlives_restarts(world: World) -> None:
     assert len(world.decisions("duo", "nudge")) == 1
 
 
+@pytest.mark.field_case("Nudges")
 def test_a_declared_wait_is_trusted_across_a_restart_and_not_a_second_longer(world: World) -> None:
     """The gate ends when the agent said, though the supervisor that heard it is gone."""
     quick(world)
@@ -218,6 +223,7 @@ def test_a_refused_handoff_is_told_once_at_the_third_time(world: World) -> None:
     assert "3 times in a row" in world.told[0]
 
 
+@pytest.mark.field_case("Nudges")
 def test_a_fyi_and_an_acknowledgement_pass_no_baton(world: World) -> None:
     """The debt stays where it was; the acknowledged wake ends, and no final check is made of it."""
     world.up()

@@ -21,6 +21,7 @@ def stalled(world: World) -> None:
     world.settle()
 
 
+@pytest.mark.field_case("Nudges")
 def test_a_silent_duo_is_nudged_twice_and_the_human_told_once(world: World) -> None:
     """Three windows of quiet after the last word, the human knows; then nothing more for a day."""
     world.driver.on_text = lambda session, role, _text: world.driver.end_turn(session, role)
@@ -43,6 +44,7 @@ def test_a_delivery_ends_in_one_final_check(world: World) -> None:
     assert texts[0].startswith("[relay r-000001 from dev]")
 
 
+@pytest.mark.field_case("Nudges")
 def test_the_nudge_redelivers_what_is_owed(world: World) -> None:
     """The nudge to the one who holds the baton names the relay and says how to close the episode."""
     stalled(world)
@@ -61,6 +63,7 @@ def test_a_handoff_closes_the_episode(world: World) -> None:
     assert [(d["by"], d["relay"]) for d in closed] == [("handoff", "r-000002")]
 
 
+@pytest.mark.field_case("Nudges")
 def test_sigkill_in_an_open_episode_keeps_its_rung(world: World) -> None:
     """The restarted supervisor goes on in the same episode; no second nudge comes within a window."""
     world.driver.on_text = lambda session, role, _text: world.driver.end_turn(session, role)
@@ -74,6 +77,7 @@ def test_sigkill_in_an_open_episode_keeps_its_rung(world: World) -> None:
     assert [(d["episode"], d["rung"], d["role"]) for d in nudges] == [(1, 1, "review"), (1, 2, "dev")]
 
 
+@pytest.mark.field_case("Lost or twice")
 def test_a_text_in_flight_at_a_crash_is_unconfirmed_and_not_typed_again(world: World) -> None:
     """What can't be known after a crash is shown as what it is."""
     world.up()
@@ -159,6 +163,7 @@ def test_a_turn_that_ends_before_its_delivery_is_confirmed_still_counts(world: W
     assert len(world.decisions("duo", "final_check")) == 1
 
 
+@pytest.mark.field_case("Notifications")
 def test_a_failing_channel_is_shown_and_tried_again(world: World) -> None:
     """A rung-3 notify that reached nobody is not counted; it comes again a window later."""
     world.driver.on_text = lambda session, role, _text: world.driver.end_turn(session, role)
@@ -172,6 +177,7 @@ def test_a_failing_channel_is_shown_and_tried_again(world: World) -> None:
     assert len(world.told) == 1
 
 
+@pytest.mark.field_case("Silence")
 def test_an_error_in_one_session_stops_no_other(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """The barrier: one session's mistake is journalled, the other goes on to its rung."""
     world.up("duo")

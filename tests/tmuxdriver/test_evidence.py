@@ -53,6 +53,7 @@ def test_idle_needs_two_looks_and_two_seconds_without_a_change(seat: Evidence) -
     assert said(seat.looked(9, IDLE, "c")) == []
 
 
+@pytest.mark.field_case("Idle and busy")
 def test_busy_is_believed_at_once_and_a_flicker_ends_no_turn(seat: Evidence) -> None:
     """200 ms without a mark between two tool calls are no idle."""
     made_idle(seat)
@@ -142,6 +143,7 @@ def test_while_hooks_live_the_screen_ends_no_turn(seat: Evidence) -> None:
     assert seat.status == "busy"
 
 
+@pytest.mark.field_case("Idle and busy")
 def test_a_hook_channel_that_forgot_is_overruled_after_a_minute(seat: Evidence) -> None:
     """Programs fire no hook after Esc: parked at an empty composer for 60 s, the turn is over, for every user of it."""
     made_idle(seat)
@@ -205,6 +207,7 @@ def test_two_dialogs_are_two_questions(seat: Evidence) -> None:
     assert first != second
 
 
+@pytest.mark.field_case("Idle and busy")
 def test_other_dialogs_stay_a_gate(seat: Evidence) -> None:
     """A trust or login dialog is never put as a question that an answer could settle."""
     trust = screen("dialog", "absent", dialog="trust")

@@ -40,6 +40,7 @@ def test_no_server_is_an_authoritative_no() -> None:
         "kill -9 $$",
     ],
 )
+@pytest.mark.field_case("tmux")
 def test_a_tmux_that_hangs_floods_or_raves_has_not_answered(tmp_path: Path, script: str) -> None:
     """Within a bounded time, and never as if there were no panes."""
     began = time.monotonic()
@@ -54,6 +55,7 @@ def test_a_tmux_that_is_not_there_is_unreachable(tmp_path: Path) -> None:
         Tmux(binary=str(tmp_path / "nothing")).run(["list-panes"])
 
 
+@pytest.mark.field_case("Load")
 def test_a_hanging_client_leaves_no_process(tmp_path: Path) -> None:
     """The whole process group is ended."""
     mark = f"4{uuid.uuid4().int % 10**6:06}"
@@ -71,6 +73,7 @@ def test_what_was_printed_before_a_failure_is_kept(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("word", "sent"), [("a;", "a\\;"), (";", "\\;"), ("a;b", "a;b"), ("", "")])
+@pytest.mark.field_case("tmux")
 def test_a_final_semicolon_is_no_separator(tmp_path: Path, word: str, sent: str) -> None:
     """tmux would lose it."""
     out = fake(tmp_path, 'for word; do echo "<$word>"; done').run(["set-buffer", word])

@@ -49,6 +49,7 @@ def test_where_no_server_runs_there_is_no_session(tmux: Tmux) -> None:
     end_session(tmux, "duo")
 
 
+@pytest.mark.field_case("tmux")
 def test_a_session_is_known_by_its_whole_name(tmux: Tmux) -> None:
     """`solo` is not `solo-review`, neither to be asked for nor to be ended."""
     server = Server(tmux)

@@ -93,6 +93,7 @@ class TestCommand:
         assert not answer.ok
         assert answer.said.startswith("no answer within 1 s")
 
+    @pytest.mark.field_case("Load")
     def test_a_grandchild_that_holds_the_pipe(self, tmp_path: Path) -> None:
         """A program that left something behind has ended all the same."""
         pid = tmp_path / "pid"

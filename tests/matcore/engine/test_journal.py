@@ -91,6 +91,7 @@ class TestAppending:
         with pytest.raises(OurMistake, match="not to be journalled"):
             journal.append([fact(1.0, value=value)])
 
+    @pytest.mark.field_case("Lost or twice")
     def test_a_source_is_taken_up_once(self, journal: Journal) -> None:
         """A spool record's id is known after its entry, and a second entry of it is refused whole."""
         assert not journal.has_source("abc")
@@ -199,6 +200,7 @@ class TestReading:
         assert list(full.entries(names=[])) == []
         assert list(full.entries(kinds=["engine"])) == []
 
+    @pytest.mark.field_case("Load")
     def test_the_tail(self, full: Journal) -> None:
         """The newest, oldest first, of all or of some; fewer where there are fewer."""
         assert [e.seq for e in full.tail(3)] == [1498, 1499, 1500]

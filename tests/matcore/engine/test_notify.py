@@ -100,6 +100,7 @@ class TestInOrder:
         assert (first.sent, second.sent) == ([("title", "body")], [])
         assert one.notifier.waiting() == ()
 
+    @pytest.mark.field_case("Notifications")
     def test_the_next_when_one_refuses(self, desk: Make) -> None:
         """A refusal is recorded with its words, and the next channel is tried."""
         one = desk(FakeChannel("first", REFUSED), FakeChannel("second"))
@@ -293,6 +294,7 @@ class TestRetrying:
 
 
 class TestOnce:
+    @pytest.mark.field_case("Notifications")
     def test_one_cause_is_told_of_once(self, desk: Make) -> None:
         """The same key again is refused, while it waits and after it was told."""
         channel = FakeChannel("c")

@@ -55,6 +55,7 @@ def test_a_look_that_fails_is_reported_and_so_is_the_first_that_does_not(looks: 
     poller.stop()
 
 
+@pytest.mark.field_case("Load")
 def test_a_flood_is_cut_off_and_said(looks: Looks) -> None:
     """A driver gone wrong keeps the loop from nobody."""
     seen: SimpleQueue[Polled] = SimpleQueue()

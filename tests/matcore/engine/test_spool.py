@@ -78,6 +78,7 @@ class TestTaking:
             spool.done(item)
         assert taken(folder) == []
 
+    @pytest.mark.field_case("Lost or twice")
     def test_what_is_still_being_written_is_not_looked_at(self, folder: Path) -> None:
         """Only `new/` is read: a file under `tmp/` is not there yet."""
         spoolfile.stage(folder, spoolfile.completed(record()))
@@ -366,6 +367,7 @@ class TestPermitted:
             {"fact": "relay.acked", "request": "wait"},
         ],
     )
+    @pytest.mark.field_case("Security")
     def test_what_a_role_may_not_say(self, said: dict[str, object]) -> None:
         """Nothing that only the human, a driver or the engine can know."""
         assert spool.permitted(said, "dev") is not None
@@ -490,6 +492,7 @@ class TestWatcher:
             self.until(heard, folder)
             self.emptied(folder)
 
+    @pytest.mark.field_case("Silence")
     def test_a_lost_event_is_made_up_for(
         self, folder: Path, heard: SimpleQueue[Path], monkeypatch: pytest.MonkeyPatch
     ) -> None:
