@@ -51,21 +51,24 @@ class BatonDriver:
     def launch(self, spec: SessionSpec, *, resume: Mapping[str, str]) -> Mapping[str, Mapping[str, object]]:
         """Start the session's worker if none serves it. Raises `BadConfig`, `Unavailable`; nothing is started then."""
         places = SessionPlaces.of(spec.workdir, spec.session)
-        served = {role.name: self._served(spec, role.name, places, resume.get(role.name)) for role in spec.roles}
+        job = self._job(spec, resume)
         for role in spec.roles:
             Mailbox(places, role.name).make()
         serves = process.is_alive(places)
         if not serves:
-            spool = str(StatePlaces(state_dir()).spool)
-            job = Job(
-                spec.session, str(spec.workdir), spec.path, spool, served, self._turn_timeout_s, self._output_bytes
-            )
             record.write(record.job_path(places), job)
             process.start(places)
         worker = lock.holder(record.lock_path(places))
         return {
-            name: {"started": not serves, "worker": worker, "agent_session": role.seat} for name, role in served.items()
+            name: {"started": not serves, "worker": worker, "agent_session": role.seat}
+            for name, role in job.roles.items()
         }
+
+    def _job(self, spec: SessionSpec, resume: Mapping[str, str]) -> Job:
+        places = SessionPlaces.of(spec.workdir, spec.session)
+        served = {role.name: self._served(spec, role.name, places, resume.get(role.name)) for role in spec.roles}
+        limits = self._turn_timeout_s, self._output_bytes
+        return Job(spec.session, str(spec.workdir), spec.path, str(StatePlaces(state_dir()).spool), served, *limits)
 
     def _served(self, spec: SessionSpec, name: str, places: SessionPlaces, resume: str | None) -> Served:
         """A role as its worker must know it, once its first turn is known to be possible."""
@@ -89,12 +92,14 @@ class BatonDriver:
     def adopt(
         self,
         spec: SessionSpec,
-        seats: Mapping[str, Mapping[str, object]],  # noqa: ARG002 - who serves is seen by the lock
+        seats: Mapping[str, Mapping[str, object]],
         typed: Mapping[str, Sequence[str]] | None = None,  # noqa: ARG002 - nobody else types here
     ) -> None:
-        """Watch a session from now on, all of it told anew."""
+        """Watch a session from now on, all of it told anew. Who serves it is seen by the lock."""
+        resume = {role: str(seat["agent_session"]) for role, seat in seats.items() if seat.get("agent_session")}
+        watch = Watch.of(spec, lambda: self._job(spec, resume))
         with self._lock:
-            self._watched[spec.session] = Watch.of(spec)
+            self._watched[spec.session] = watch
 
     def forget(self, session: str) -> None:
         """Watch it no longer."""

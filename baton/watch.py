@@ -12,13 +12,15 @@ import subprocess
 import threading
 import time
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from baton import process, record
-from baton.record import BUSY, IDLE, Last, State
+from baton.record import BUSY, IDLE, Job, Last, State
 from baton.runtimes import CONTEXT_FULL, RATE_LIMIT
 from matcore.engine.driver import SessionSpec, Sighting
+from matcore.errors import MatError
 from matcore.places import SessionPlaces
 
 log = logging.getLogger("mat.baton")
@@ -44,17 +46,20 @@ class Watch:
 
     spec: SessionSpec
     places: SessionPlaces
+    job: Callable[[], Job]
+    """What a worker is to serve, for when somebody has cleaned the folder away."""
     gone: str | None = None
     _roles: dict[str, _Role] = field(default_factory=dict)
     _deaths: deque[float] = field(default_factory=deque)
     _starting: subprocess.Popen[bytes] | None = None
+    _since_s: float = 0.0
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     @classmethod
-    def of(cls, spec: SessionSpec) -> Watch:
+    def of(cls, spec: SessionSpec, job: Callable[[], Job]) -> Watch:
         """From now on. The end of the last turn is told again, for it may have come while nobody watched: what it
         ended before it does not end twice, since it says when that turn began."""
-        watch = cls(spec, SessionPlaces.of(spec.workdir, spec.session))
+        watch = cls(spec, SessionPlaces.of(spec.workdir, spec.session), job)
         for role in spec.roles:
             state = record.read_state(watch.places, role.name)
             known = _Role(turn=_turns(state) - 1, exhausted=state.exhausted)
@@ -145,10 +150,12 @@ class Watch:
 
     def _revive(self) -> None:
         """Start a worker that has died again, unless it keeps dying, or it would lack what its roles were promised."""
-        if self._starting is not None and self._starting.poll() is None:
-            return
-        missing = sorted({name for role in self.spec.roles for name in role.env if name not in os.environ})
         now_s = time.monotonic()
+        if self._starting is not None and self._starting.poll() is None:
+            if now_s - self._since_s < process.STARTS_WITHIN_S:
+                return
+            self._starting.kill()
+        missing = sorted({name for role in self.spec.roles for name in role.env if name not in os.environ})
         self._deaths.append(now_s)
         while now_s - self._deaths[0] > WITHIN_S:
             self._deaths.popleft()
@@ -158,8 +165,10 @@ class Watch:
             self.gone = f"its worker has died, and {', '.join(missing)} is not in the supervisor's environment: mat up"
         else:
             try:
-                self._starting = process.begin(self.places)
-            except OSError as error:
+                if not record.job_path(self.places).exists():
+                    record.write(record.job_path(self.places), self.job())
+                self._starting, self._since_s = process.begin(self.places), now_s
+            except (OSError, MatError) as error:
                 log.error("%s: no worker could be started: %s", self.spec.session, error)  # noqa: TRY400
         if self.gone is not None:
             log.error("%s: its worker is not started again: %s", self.spec.session, self.gone)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -192,3 +193,19 @@ def test_a_worker_whose_lock_was_deleted_ends(rig: Rig, monkeypatch: pytest.Monk
     rig.driver.observe()
     wait_for(lambda: rig.pid() not in (None, first), what="another worker")
     wait_for(lambda: len([p for p in rig.running() if "baton.worker" in p.cmdline()]) == 1, what="one worker")
+
+
+def test_a_folder_that_was_cleaned_away_is_served_again(rig: Rig) -> None:
+    """All of it deleted under a living worker: that one ends, another begins, in the agent session that it was."""
+    watcher = up(place := BatonPlace(rig))
+    place.driver.deliver(SESSION, "dev", "[mat] one", "[mat]")
+    rig.settle()
+    shutil.rmtree(rig.places.root)
+    rig.places.root.mkdir()
+    wait_for(lambda: watcher.tick() is not None and rig.pid(), 20, "another worker")
+    assert place.driver.deliver(SESSION, "dev", "[mat] two", "[mat]").verdict is Verdict.SUBMITTED
+    rig.settle()
+    first, second = [line.split()[:2] for line, _ in rig.turns()]
+    assert (first[0], second[0]) == ("fresh", "resume")
+    assert first[1] == second[1]
+    assert not [s for s in watcher.seen if s.name == "role.gone"]

@@ -12,11 +12,15 @@ from baton.watch import Watch
 from tests.baton.rig import Rig
 
 
+def never() -> record.Job:
+    raise AssertionError("the worker lives")
+
+
 @pytest.fixture
 def watch(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> Watch:
     """A session whose worker is the test itself."""
     monkeypatch.setattr(process, "is_alive", lambda _places: True)
-    return Watch.of(rig.spec)
+    return Watch.of(rig.spec, never)
 
 
 def write(watch: Watch, role: str = "dev", *, turn: int = 1, exhausted: int = 0, **last: object) -> None:
@@ -53,7 +57,7 @@ def test_the_last_end_is_told_again_to_the_next_supervisor(watch: Watch) -> None
     """It may have come while nobody watched; it says when its turn began, so it ends nothing twice."""
     write(watch, turn=7)
     watch.look()
-    (ended, *_) = [s for s in Watch.of(watch.spec).look() if s.name == "turn.ended"]
+    (ended, *_) = [s for s in Watch.of(watch.spec, never).look() if s.name == "turn.ended"]
     assert ended.fields["started"] == 10.0
 
 
@@ -76,11 +80,11 @@ def test_a_full_context_is_told_before_the_error_of_its_turn(watch: Watch) -> No
 def test_a_full_context_that_nobody_saw_is_told_to_the_next_supervisor(watch: Watch) -> None:
     """As long as no later turn has begun."""
     write(watch, outcome="error", error_class="context-full", exhausted=3)
-    assert "context.exhausted" in news(Watch.of(watch.spec))
+    assert "context.exhausted" in news(Watch.of(watch.spec, never))
     state = record.read_state(watch.places, "dev")
     state.turn += 1
     record.write(record.state_path(watch.places, "dev"), state)
-    assert "context.exhausted" not in news(Watch.of(watch.spec))
+    assert "context.exhausted" not in news(Watch.of(watch.spec, never))
 
 
 def test_a_rate_limit_with_a_known_end_is_a_gate(watch: Watch) -> None:
