@@ -29,10 +29,10 @@ GROUPS = {
     "file, renamed into place, taken up once by its id, and a text is typed once.",
     "Restarts": "A second population of agents, two supervisors, `%0` after a reboot taken for a friend. Here nothing "
     "starts twice, a pane is known by server and process, and a journal is taken up where it ends.",
-    "People": "Half-typed words are merged into a message and submitted. Here a person's draft, scrolling and dialog are "
-    "gates that get not one byte, and none of them holds for ever.",
-    "tmux": "Names match prefixes, separators turn into `_`, a paste ends the server. Here each trap that was measured has "
-    "its test on a real server.",
+    "People": "Half-typed words are merged into a message and submitted. Here a person's draft, scrolling and dialog "
+    "are gates that get not one byte, and none of them holds for ever.",
+    "tmux": "Names match prefixes, separators turn into `_`, a paste ends the server. Here each trap that was measured "
+    "has its test on a real server.",
     "Load": "Polling eats the machine, logs eat the disk. Here a tick is one list, outputs are cut off, and what was "
     "missed is coalesced.",
     "Security": "A paste-end sequence in a message runs what follows; names become commands. Here text stays text, "

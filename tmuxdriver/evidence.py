@@ -13,21 +13,18 @@ from __future__ import annotations
 
 import collections
 import hashlib
-import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from matcore.engine.driver import Sighting
 from tmuxdriver.compare import squeeze
+from tmuxdriver.held import Held
 from tmuxdriver.left import Left
-from tmuxdriver.limits import Limit
 from tmuxdriver.screen import FAILED, Screen
 
 STILL_S = 2.0
 PARKED_S = 60.0
-ASKED_S = 30.0
 _DETAIL = 200
-_LIMITED = "rate-limited"
 _RECOGNISED = 100
 """So many characters of a first line that was cut are enough to know it by."""
 
@@ -61,11 +58,9 @@ class Still:
 
 
 @dataclass(slots=True)
-class Evidence:
+class Evidence(Held):
     """The state of one seat. Each method returns what is to be reported."""
 
-    session: str
-    role: str
     alive_since_s: float = 0.0
     """Hooks from before belong to an agent that has been replaced."""
     status: str = "unknown"
@@ -76,23 +71,12 @@ class Evidence:
     hook_s: float = 0.0
     confirmed_s: float = 0.0
     """Boot time of the last hook that named a text of ours."""
-    gates: dict[str, str] = field(default_factory=dict)
-    dialog_s: float | None = None
-    dialog_kind: str = "other"
-    question: str | None = None
-    asked_by_hook: bool = False
     still: Still | None = None
     screen: Screen | None = None
     working_s: float | None = None
     recent: collections.deque[Submission] = field(default_factory=lambda: collections.deque(maxlen=8))
-    limit: Limit = field(default_factory=Limit)
-    compacts: bool = False
-    """A hook said that a compaction began; what the agent does next ends it."""
-    was_full: bool = False
-    """The screen's word of a full context was told; a prompt further on it stands there no more."""
     unsent: Left | None = None
     """Our last text, while nobody knows whether it was submitted."""
-    wall_s: Callable[[], float] = time.time
 
     # -- looks ---------------------------------------------------------------------------------------------------
 
@@ -192,27 +176,6 @@ class Evidence:
         """Whether the screen shows that what a hook told of, a question or a compaction, is over."""
         return screen.state in ("busy", "idle") and now_s - self.hook_s >= STILL_S
 
-    def _dialog_stands(self, now_s: float, kind: str) -> list[Sighting]:
-        if self.dialog_s is None:
-            self.dialog_s = now_s
-        self.dialog_kind = kind
-        if self.question is not None:
-            return []
-        if kind != "permission" or now_s - self.dialog_s < ASKED_S:
-            is_login = kind == "login"
-            return [*self.gate("login", is_login, "screen"), *self.gate("dialog", not is_login, "screen")]
-        self.question = f"dialog-{self.role}-{self.dialog_s:.3f}"
-        asked = self._sighting("question.asked", "screen", question=self.question, role=self.role, dialog=True)
-        return [asked, *self.gate("dialog", False, "question"), *self.gate("login", False, "question")]
-
-    def _dialog_gone(self, evidence: str) -> list[Sighting]:
-        self.dialog_s, self.asked_by_hook = None, False
-        if self.question is None:
-            return [*self.gate("dialog", False, evidence), *self.gate("login", False, evidence)]
-        answered = self._sighting("question.answered", evidence, question=self.question)
-        self.question = None
-        return [answered]
-
     # -- hooks ---------------------------------------------------------------------------------------------------
 
     def heard(self, event: str, at_s: float, data: Mapping[str, object]) -> list[Sighting]:
@@ -246,10 +209,6 @@ class Evidence:
     def _heard_compaction(self, at_s: float, _data: Mapping[str, object]) -> list[Sighting]:
         self.compacts, self.hook_s = True, max(at_s, self.hook_s)
         return self.gate("compacting", True, "hook")
-
-    def _compacted(self, _at_s: float, _data: Mapping[str, object]) -> list[Sighting]:
-        self.compacts = False
-        return self.gate("compacting", False, "hook")
 
     def _heard_end(self, at_s: float, data: Mapping[str, object]) -> list[Sighting]:
         found = self._dialog_gone("hook") if self.asked_by_hook else []
@@ -317,28 +276,10 @@ class Evidence:
         """Another agent takes this one's seat: nothing that was held for it holds any longer."""
         return [*self._cleared(tuple(self.gates), evidence), self._sighting("role.unknown", evidence, role=self.role)]
 
-    def _cleared(self, gates: tuple[str, ...], evidence: str) -> list[Sighting]:
-        found = [sighting for gate in gates for sighting in self.gate(gate, False, evidence)]
-        if self.question is not None:
-            found += self._dialog_gone(evidence)
-        self.dialog_s, self.asked_by_hook, self.compacts = None, False, False
-        self.limit.end()
-        return found
-
     def lost(self, evidence: str) -> list[Sighting]:
         """Nothing can be seen of the agent any more, which is not the same as gone."""
         self.screen, self.still = None, None
         return self._unknown(evidence) if self.status in ("busy", "idle") else []
-
-    def gate(self, name: str, holds: bool, evidence: str) -> list[Sighting]:
-        """Raise or clear a gate of this role; nothing when it stands so already."""
-        if holds == (name in self.gates):
-            return []
-        if holds:
-            self.gates[name] = evidence
-            return [self._sighting("gate.raised", evidence, gate=name, role=self.role)]
-        del self.gates[name]
-        return [self._sighting("gate.cleared", evidence, gate=name, role=self.role)]
 
     def _busy(self, at_s: float, evidence: str) -> list[Sighting]:
         if not self.in_turn:
@@ -362,26 +303,6 @@ class Evidence:
         self.in_turn, self.turn_started_s = False, None
         return found + self._status("idle", evidence)
 
-    def _full(self, evidence: str) -> list[Sighting]:
-        """The context is full, told once for each notice and before the end of its turn."""
-        told, self.was_full = self.was_full, True
-        return [] if told else [self._sighting("context.exhausted", evidence, role=self.role)]
-
-    def _limited(self, notice: str, now_s: float, evidence: str, *, live: bool) -> list[Sighting]:
-        if not self.limit.met(notice, now_s, self.wall_s(), live=live):
-            return []
-        until = {} if self.limit.until_s is None else {"until": self.limit.until_s}
-        self.gates[_LIMITED] = evidence
-        return [self._sighting("gate.raised", evidence, gate=_LIMITED, role=self.role, **until)]
-
-    def _unlimited(self, evidence: str) -> list[Sighting]:
-        self.limit.end()
-        return self.gate(_LIMITED, False, evidence)
-
-    def passed(self, now_s: float) -> list[Sighting]:
-        """What ends by time alone."""
-        return self._unlimited("its time is over") if self.limit.is_over(now_s) else []
-
     def _unknown(self, evidence: str) -> list[Sighting]:
         return self._status("unknown", evidence)
 
@@ -398,9 +319,6 @@ class Evidence:
             return []
         self.status = status
         return [self._sighting(f"role.{status}", evidence, role=self.role, **more)]
-
-    def _sighting(self, name: str, evidence: str, **fields: object) -> Sighting:
-        return Sighting(self.session, name, fields, evidence)
 
 
 def _kind(screen: Screen) -> str:

@@ -57,7 +57,7 @@ class Seat:
     def of(cls, spec: SessionSpec, role: RoleSpec, profile: Profile, seat: Mapping[str, object] | None) -> Seat:
         """`seat` is what `launch` or `restart` returned."""
         alive_since_s = float(str((seat or {}).get("started_s") or 0.0))
-        evidence = Evidence(spec.session, role.name, alive_since_s, limit=Limit(profile.resets))
+        evidence = Evidence(spec.session, role.name, alive_since_s=alive_since_s, limit=Limit(profile.resets))
         if (seat or {}).get("left"):
             evidence.unsent = Left(str((seat or {})["left"]), profile.composer.pasted)
         agent_session = (seat or {}).get("agent_session")
