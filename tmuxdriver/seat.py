@@ -49,7 +49,6 @@ class Seat:
     process_s: float = 0.0
     absent_s: float | None = None
     tmux_session: str | None = None
-    agent_session: str | None = None
     agent_pid: int | None = None
     """The process that was last found to be the agent."""
 
@@ -60,18 +59,14 @@ class Seat:
         evidence = Evidence(spec.session, role.name, alive_since_s=alive_since_s, limit=Limit(profile.resets))
         if (seat or {}).get("left"):
             evidence.unsent = Left(str((seat or {})["left"]), profile.composer.pasted)
-        agent_session = (seat or {}).get("agent_session")
-        return cls(
-            spec, role, profile, identity_of(seat), evidence,
-            agent_session=str(agent_session) if agent_session else None,
-        )  # fmt: skip
+        return cls(spec, role, profile, identity_of(seat), evidence)
 
     def is_resumable(self, listing: Listing) -> bool:
         """Whether its agent, gone by itself, can be started again from here, in its agent session.
 
         The terminal server still has the environment of `mat up`; variables of the role stand in the tmux session.
         """
-        if self.identity is None or self.agent_session is None or not self.profile.launch.resume:
+        if self.identity is None or not self.profile.launch.resume:
             return False
         mine = (self.identity.server_pid, self.identity.server_start)
         left = [p for p in listing.panes.values() if (p.identity.server_pid, p.identity.server_start) == mine]

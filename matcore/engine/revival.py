@@ -55,7 +55,8 @@ def resumes_at(ledger: Ledger, role: str) -> float | None:
     wanted = (ledger.config.get("recovery") or {}).get("restart", "auto") != "never"
     if seat is None or seen is None or not wanted or ledger.ending or role in ledger.restarting:
         return None
-    is_lost = seen.status == "gone" and seat.resumable and role not in ledger.crash_loops
+    knows_session = seat.resumable and seat.agent_session is not None
+    is_lost = seen.status == "gone" and knows_session and role not in ledger.crash_loops
     return seen.since + RESUME_AFTER_S if is_lost else None
 
 
