@@ -18,8 +18,8 @@ ARGS ?=
 BIN := .venv/bin
 WORKERS ?= auto
 SCENARIOS = $(wildcard tests/scenarios/*.yaml tests/scenarios/own/*.yaml)
-# The soak takes hours and is run by itself, before a release.
-BENCHMARKS = $(sort $(filter-out __init__ soak,$(basename $(notdir $(wildcard benchmarks/*.py)))))
+# The soak takes hours and deliveries needs real agent programs: each is run by itself, before a release.
+BENCHMARKS = $(sort $(filter-out __init__ soak deliveries,$(basename $(notdir $(wildcard benchmarks/*.py)))))
 
 help:
 	@sed -n 's/^#   //p' Makefile
