@@ -20,10 +20,11 @@ from tmuxdriver import layout, panes
 from tmuxdriver.attention import Attention
 from tmuxdriver.cells import Rows
 from tmuxdriver.evidence import Submission
-from tmuxdriver.inject import Delivery, sanitise
+from tmuxdriver.inject import Delivery
 from tmuxdriver.left import Left
 from tmuxdriver.observe import WINDOW_S, Watcher
 from tmuxdriver.panes import Identity, Pane
+from tmuxdriver.plain import sanitise
 from tmuxdriver.process import end_agents_of
 from tmuxdriver.profile import Profile, load
 from tmuxdriver.seat import Seat, boot_s

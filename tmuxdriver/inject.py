@@ -8,14 +8,12 @@ the process tree and the composer, is looked at right before. Once something was
 
 from __future__ import annotations
 
-import re
 import secrets
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from matcore.engine.driver import Outcome, Verdict
-from matcore.errors import OurMistake
 from tmuxdriver import panes
 from tmuxdriver.attention import Attention
 from tmuxdriver.compare import holds, normalise
@@ -27,7 +25,6 @@ from tmuxdriver.screen import Screen, read
 from tmuxdriver.seat import Seat, boot_s
 from tmuxdriver.server import CommandFailed, NoServer, Tmux, TmuxError, Unreachable
 
-MOST_BYTES = 1024
 MOST_ENTERS = 3
 MOST_PASTES = 3
 """So often the guard may hold the paste back for a moment, before the delivery is put off."""
@@ -38,29 +35,7 @@ MOST_S = 20.0
 LOOK_S = 0.03
 SETTLES_S = 2 * STILL_S
 """How long a seat of which nothing is known yet may take to prove that it is idle."""
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
-_PASTE_FRAME = re.compile(r"(?:\x1b\[|\x9b)20[01]~")
-_COMPLETED = re.compile(r"(?:^|\s)[$@/#]\S*$")
 _DONE, _HELD = "mat-done", "mat-held"
-
-
-def sanitise(text: str) -> str:
-    """A text that can't leave the paste frame nor press a key: no C0 but newline and tab, no DEL, no C1, no frame ends.
-
-    The last newlines go too, for Enter is pressed apart; a space parts it from a last word for which programs open a
-    list of completions, which would take the Enter (`$HOME`, `@file`). Raises `OurMistake` for a text that programs
-    would run or look up instead of reading it, or that is too long: no text that is meant for an agent is.
-    """
-    clean = text.replace("\r\n", "\n")
-    while _PASTE_FRAME.search(clean):
-        clean = _PASTE_FRAME.sub("", clean)
-    clean = _CONTROL.sub("", clean).rstrip()
-    size = len(clean.encode("utf-8", "replace"))
-    if not clean or clean[0] in "!/#@":
-        raise OurMistake(f"A text for an agent must not be empty nor start with {clean[:1]!r}.")
-    if size > MOST_BYTES:
-        raise OurMistake(f"A text for an agent has {size} bytes; it may have {MOST_BYTES}.")
-    return f"{clean} " if _COMPLETED.search(clean) else clean
 
 
 @dataclass(slots=True)

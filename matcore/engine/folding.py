@@ -72,7 +72,7 @@ def _on_session(ledger: Ledger, at: float, data: Mapping[str, Any]) -> None:
     """The program said which agent session it is on."""
     seat = ledger.seats.get(data["role"])
     if seat is not None:
-        ledger.seats[data["role"]] = Seat(seat.identity, data["agent_session"], at, seat.needs_prompt)
+        seat.agent_session, seat.since = data["agent_session"], at
 
 
 def _needs_prompt(before: Seat | None, identity: Mapping[str, Any]) -> bool:

@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from matcore.errors import OurMistake
-from tmuxdriver.inject import sanitise
+from tmuxdriver.plain import sanitise
 
 
 @given(st.text(max_size=200))

@@ -53,6 +53,7 @@ def test_where_no_server_runs_there_is_no_session(tmux: Tmux) -> None:
 def test_a_session_is_known_by_its_whole_name(tmux: Tmux) -> None:
     """`solo` is not `solo-review`, neither to be asked for nor to be ended."""
     server = Server(tmux)
+    server.new_session(session_name="another", window_command="cat")  # a server without any session ends
     server.new_session(session_name="solo-review", window_command="cat")
     assert not has_session(tmux, "solo")
     end_session(tmux, "solo")
