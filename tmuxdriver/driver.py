@@ -127,6 +127,9 @@ class TmuxDriver:
             try:
                 self._end_others(seat.spec, seat.role.backend, role, what)
                 identity = layout.restart(self._tmux, seat.spec, role, what)
+                if seat.ended:
+                    layout.stop(self._tmux, session)
+                    raise Unavailable(f"{session} was ended meanwhile")
             except TmuxError as err:
                 raise Unavailable(f"tmux could not start {session}/{role} anew: {err}") from err
             finally:
@@ -140,7 +143,10 @@ class TmuxDriver:
         return data
 
     def stop(self, session: str) -> None:
-        """End the session's agents. Raises `Unavailable`."""
+        """End the session's agents, one that is just being started too. Raises `Unavailable`."""
+        with self._lock:
+            for (name, _), seat in self._seats.items():
+                seat.ended = seat.ended or name == session
         self.forget(session)
         try:
             layout.stop(self._tmux, session)

@@ -38,6 +38,8 @@ class Seat:
     lock: threading.RLock = field(default_factory=threading.RLock)
     typing: threading.Lock = field(default_factory=threading.Lock)
     is_typing: bool = False
+    ended: bool = False
+    """Its session was ended: whatever is about to be started here must not be."""
     misses: int = 0
     changes: tuple[str, ...] | None = None
     captured_wall_s: float = 0.0

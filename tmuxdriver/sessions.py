@@ -8,13 +8,16 @@ commands in one invocation with the text on stdin, which libtmux's calls are not
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import libtmux
 from libtmux.common import tmux_cmd
 from libtmux.exc import LibTmuxException
 
-from tmuxdriver.server import CommandFailed, NoServer, Tmux
+from tmuxdriver.server import CommandFailed, NoServer, Tmux, Unreachable
+
+ENDS_S = 0.2
 
 
 class Answer(tmux_cmd):
@@ -64,6 +67,10 @@ def end_session(tmux: Tmux, name: str) -> None:
     server = Server(tmux)
     try:
         server.kill_session(f"={name}")
+    except Unreachable:
+        time.sleep(ENDS_S)  # a server that loses its last session ends, sometimes before it has answered
+        if server.has_session(name):
+            raise
     except LibTmuxException as err:
         if server.has_session(name):
             raise CommandFailed(f"{name} could not be ended: {err}", "") from err

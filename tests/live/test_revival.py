@@ -15,10 +15,14 @@ import psutil
 import pytest
 import yaml
 
+from matcore.errors import Unavailable
 from tests.duo import Duo
 from tests.live.rig import READY, Rig
 from tests.waiting import wait_for
+from tmuxdriver import layout
+from tmuxdriver.panes import Identity
 from tmuxdriver.profile import shipped_folder
+from tmuxdriver.sessions import has_session
 
 QUIET = [{"work": 0.2}, {"print": "Noted."}]
 
@@ -94,6 +98,26 @@ def test_an_agent_that_outlived_its_pane_is_ended_before_its_session_is_taken_up
     rig.wait_for_screen(READY)
     assert not first.is_running() or first.status() == psutil.STATUS_ZOMBIE
     assert len({record["pid"] for record in rig.log("start")}) == 2
+
+
+def test_an_end_in_the_middle_of_a_start_leaves_no_agent(
+    make_rig: Callable[..., Rig], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`mat down` while an agent is being resumed: what is started a moment later is ended, too."""
+    rig = make_rig()
+    rig.up()
+    real = layout.restart
+
+    def ended_meanwhile(*args: Any) -> Identity:
+        rig.driver.stop("duo")
+        return real(*args)
+
+    monkeypatch.setattr(layout, "restart", ended_meanwhile)
+    with pytest.raises(Unavailable, match="ended"):
+        rig.driver.restart("duo", "dev", resume=None)
+    assert not has_session(rig.tmux, "duo")
+    pids = [int(record["pid"]) for record in rig.log("start")]
+    wait_for(lambda: not any(psutil.pid_exists(pid) for pid in pids), 10, "no agent left")
 
 
 def test_a_server_that_took_the_environment_with_it_is_left_to_mat_up(make_rig: Callable[..., Rig]) -> None:

@@ -50,6 +50,12 @@ def test_where_no_server_runs_there_is_no_session(tmux: Tmux) -> None:
 
 
 @pytest.mark.field_case("tmux")
+def test_a_server_that_ends_with_its_last_session_has_done_what_it_was_told(tmp_path: Path) -> None:
+    """It may be gone before it has answered."""
+    script = '[ "$6" = kill-session ] && { echo "server exited unexpectedly" >&2; exit 1; }'
+    end_session(fake(tmp_path, f"{script}; echo 'no server running on x' >&2; exit 1"), "duo")
+
+
 def test_a_session_is_known_by_its_whole_name(tmux: Tmux) -> None:
     """`solo` is not `solo-review`, neither to be asked for nor to be ended."""
     server = Server(tmux)
