@@ -30,6 +30,16 @@ LAST_WORDS_BYTES = 20_000
 _OPTIONS = ("turn_timeout", "output")
 
 
+class _Cycle(msgspec.Struct):
+    id: str | None = None
+
+
+class _About(msgspec.Struct):
+    """What of `session.json` is read here."""
+
+    cycle: _Cycle | None = None
+
+
 class BatonDriver:
     """Implements `matcore.engine.driver.Driver`.
 
@@ -153,7 +163,7 @@ class BatonDriver:
             return Outcome(Verdict.REFUSED, "a turn runs", gate="busy")
         message, sender = messages.addressed(text)
         letter = envelope.deliver(
-            message_id=message or f"m-{time.time_ns()}", sender=sender, to=role, body=text, cycle=None
+            message_id=message or f"m-{time.time_ns()}", sender=sender, to=role, body=text, cycle=_cycle(watch.places)
         )
         return self._post(watch, role, letter)
 
@@ -196,6 +206,14 @@ class BatonDriver:
         if watch is None:
             raise OurMistake(f"{session} was never adopted.")
         return watch
+
+
+def _cycle(places: SessionPlaces) -> str | None:
+    """The open cycle, for whoever reads the envelope."""
+    with suppress(OSError, msgspec.MsgspecError):
+        cycle = msgspec.json.decode(places.about.read_bytes(), type=_About).cycle
+        return cycle.id if cycle else None
+    return None
 
 
 def _seat_of_job(places: SessionPlaces, role: str) -> str | None:

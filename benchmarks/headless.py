@@ -1,8 +1,8 @@
 """Many headless duos of scripted agents at once: how soon turns start, and what supervisor and workers cost.
 
 `python -m benchmarks.headless [--duos 50] [--minutes 5]`. In a folder of its own, which is removed. Each duo hands work
-to and fro; a turn works for `--pause` seconds. Asked for: each pending message's turn starts within 2 s of the role being
-free, and supervisor and workers take less than one core in sum, beside the agents themselves.
+to and fro; a turn works for `--pause` seconds. Asked for: each pending message's turn starts within 2 s of the role
+being free, and supervisor and workers take less than one core in sum, beside the agents themselves.
 """
 
 from __future__ import annotations

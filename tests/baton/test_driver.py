@@ -43,11 +43,15 @@ class BatonPlace:
         wait_for(lambda: self.rig.texts(role), what="a turn that runs")
 
     def end_agent(self, role: str) -> None:
-        for last in (False, False, True):
-            wait_for(self.rig.pid, what="a worker")
+        def worker() -> int | None:
+            pid = self.rig.pid()
+            if pid is None:
+                self.driver.observe()  # which starts another
+            return pid
+
+        for _ in range(3):
+            wait_for(worker, what="a worker")
             self.rig.kill()
-            if not last:
-                self.driver.observe()
 
     def running(self) -> Sequence[object]:
         return self.rig.running()

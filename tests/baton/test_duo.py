@@ -232,8 +232,9 @@ def test_a_message_written_with_jq_is_the_humans(make: Callable[..., HeadlessDuo
     assert "Look at the tests, please." in duo.submitted("review")[0]
     assert len(duo.entries("relay.sent")) == 1
     ours = wait_for(lambda: [p for p in (inbox / "done").iterdir() if "by-hand" not in p.name], 20, "ours, done")
-    done = subprocess.run(["jq", "-r", ".from + .message_id", ours[0]], capture_output=True, text=True, check=True)
-    assert done.stdout == f"human{sent['id']}\n"
+    program = '.from + " " + .message_id + " " + .conversation_id'
+    done = subprocess.run(["jq", "-r", program, ours[0]], capture_output=True, text=True, check=True)
+    assert done.stdout == f"human {sent['id']} c1\n"
 
 
 def test_attach_status_and_down(duo: HeadlessDuo) -> None:
@@ -246,6 +247,9 @@ def test_attach_status_and_down(duo: HeadlessDuo) -> None:
         assert attached.stdout.readline().startswith("--- ")
         attached.send_signal(signal.SIGINT)
         attached.wait(10)
+    second = duo.mat("worker", "duo", check=False)
+    assert second.returncode == 3, "somebody serves it"
+    assert duo.mat("worker", "nobody", check=False).returncode == 1
     status = json.loads(duo.mat("status", "duo", "--json").stdout.splitlines()[0])
     assert "duo" in json.dumps(status)
     duo.mat("down", "duo", "--now")
