@@ -92,7 +92,7 @@ class Evidence(Held):
         found = self._dialog(now_s, screen)
         drafted = screen.composer == "draft" and screen.state == "idle" and not self.holds_left(screen)
         found += self.gate("human-typing", drafted, "screen")
-        self.compacts = self.compacts and not self._moved_on(now_s, screen)
+        self.compacts = self.compacts and not (screen.state == "idle" and self._moved_on(now_s, screen))
         found += self.gate("compacting", self.compacts or "compacting" in screen.notes, "screen")
         self.was_full = self.was_full and "context-full" in screen.notes
         found += self._judged(now_s, screen)
