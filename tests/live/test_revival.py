@@ -100,6 +100,21 @@ def test_an_agent_that_outlived_its_pane_is_ended_before_its_session_is_taken_up
     assert len({record["pid"] for record in rig.log("start")}) == 2
 
 
+def test_up_after_the_servers_death_ends_an_agent_that_outlived_it(make_rig: Callable[..., Rig]) -> None:
+    """The terminal server was killed, an agent was not: `mat up` starts one on its session, and there is one."""
+    rig = make_rig()
+    rig.up()
+    first = psutil.Process(rig.agent_pid())
+    first.suspend()  # deaf to its terminal's end
+    os.kill(int(str(rig.seats["dev"]["server_pid"])), signal.SIGKILL)
+    session = str(rig.seats["dev"]["agent_session"])
+    rig.driver = rig.new_driver()
+    rig.seats = rig.driver.launch(rig.spec, resume={"dev": session})
+    rig.wait_for_screen(READY)
+    assert not first.is_running() or first.status() == psutil.STATUS_ZOMBIE
+    assert [record["session"] for record in rig.log("start")] == [session, session]
+
+
 def test_an_end_in_the_middle_of_a_start_leaves_no_agent(
     make_rig: Callable[..., Rig], monkeypatch: pytest.MonkeyPatch
 ) -> None:
