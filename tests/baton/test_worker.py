@@ -24,6 +24,7 @@ from tests.waiting import wait_for
 REPEAT = "[mat] This may be a repeat"
 DIES_AT = """
 import os, signal, sys
+from pathlib import Path
 from baton import steps, worker
 def reached(step):
     if step == {step!r}:
