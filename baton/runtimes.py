@@ -19,7 +19,7 @@ from typing import Any
 import msgspec
 import yaml
 
-from baton import resets
+from matcore.engine import resets
 from matcore.errors import BadConfig, Unavailable
 from matcore.words import prompts
 

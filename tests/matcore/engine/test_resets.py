@@ -6,7 +6,7 @@ from datetime import datetime
 
 import pytest
 
-from baton.resets import until
+from matcore.engine.resets import until
 
 NOON_S = datetime(2026, 1, 15, 12, 0, 0).astimezone().timestamp()
 
