@@ -6,7 +6,8 @@ No answer from tmux is the gate `tmux-unreachable` and never "no panes"; an agen
 twice.
 
 What hooks tell goes to the engine at once, what a tick finds a moment later, so that an older word may come last. The
-tick after a hook or a submission therefore ends by saying each such seat's state once more.
+tick after a hook or a submission therefore ends by saying each such seat's state once more, and a tick after one that
+failed says every seat's: meanwhile the engine may have given up what it could not see.
 """
 
 from __future__ import annotations
@@ -45,16 +46,18 @@ class Watcher:
         self._silent_s: float | None = None
         self._gated: set[str] = set()
         self._hooks_s: dict[tuple[str, str], float] = {}
+        self._failed = False
 
     def tick(self, seats: Sequence[Seat]) -> list[Sighting]:
         """What has changed since the last tick."""
         now_s = boot_s()
+        failed, self._failed = self._failed, True
         try:
             listing = self._listing(seats)
         except TmuxError as err:
             return self._unreachable(seats, now_s, str(err))
         found = self._answered()
-        anew = self._told_meanwhile(seats)
+        anew = self._told_meanwhile(seats) | ({_key(seat) for seat in seats} if failed else set())
         self._attention.saw(listing.clients, now_s, time.time())
         wanted: dict[str, Seat] = {}
         for seat in seats:
@@ -68,6 +71,7 @@ class Watcher:
                 seat.pending = []
                 if _key(seat) in anew:
                     found.append(Sighting(seat.spec.session, now, {"role": seat.role.name}, "seen again"))
+        self._failed = False
         return found
 
     def _told_meanwhile(self, seats: Sequence[Seat]) -> set[tuple[str, str]]:

@@ -30,6 +30,7 @@ from tmuxdriver.inject import Delivery
 from tmuxdriver.panes import Listing
 from tmuxdriver.profile import shipped_folder
 from tmuxdriver.seat import Seat, boot_s
+from tmuxdriver.server import Unreachable
 
 READY = "> Ask me to do anything"
 QUIET = [{"work": 0.2}, {"print": "Noted."}]
@@ -502,6 +503,27 @@ def test_the_last_word_on_a_seat_is_the_newest(make_rig: Callable[..., Rig], mon
     late = told(rig.tick())
     monkeypatch.undo()
     assert (during + late + told(rig.tick()))[-1] == "role.idle"
+
+
+def test_what_the_engine_gave_up_while_tmux_did_not_answer_is_said_again(
+    make_rig: Callable[..., Rig], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After a failing look, whatever its kind, the next one says each seat's state, though nothing has changed."""
+    rig = make_rig(roles=("dev", "review"))
+    rig.up()
+    for role in rig.roles:
+        rig.wait_to_see("role.idle", role=role)
+    for error in (Unreachable("no answer"), OSError("too many open files")):
+
+        def fails(_seats: Sequence[Seat], error: Exception = error) -> Listing:
+            raise error
+
+        monkeypatch.setattr(rig.driver._watcher, "_listing", fails)
+        with contextlib.suppress(OSError):
+            rig.tick()
+        monkeypatch.undo()
+        states = {s.fields["role"]: s.name for s in rig.tick() if s.name.startswith("role.")}
+        assert states == {"dev": "role.idle", "review": "role.idle"}
 
 
 def test_a_prompt_that_a_person_types_is_theirs_and_ours_never_is(people: People) -> None:
