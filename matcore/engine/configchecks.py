@@ -97,7 +97,8 @@ def positive(value: object) -> float:
 
 def size(value: object) -> int:
     """Bytes of `8MiB`, `500kB`, `65536`."""
-    match = _SIZE.fullmatch(str(value).strip()) if isinstance(value, str | int) and not isinstance(value, bool) else None
+    is_size = isinstance(value, str | int) and not isinstance(value, bool)
+    match = _SIZE.fullmatch(str(value).strip()) if is_size else None
     if match is None:
         raise ValueError('must be a size such as "8MiB" or a number of bytes')
     size = int(match["number"]) * _UNIT_BYTES[(match["unit"] or "B").lower()]

@@ -58,7 +58,8 @@ def test_a_cycle_s_course_ends_with_it() -> None:
     found = told(OPENED, sent("dev", "review"), stall, ("cycle.completed", {"cycle": "c9"}))
     assert found.open is not None
     tally.apply(found, "cycle.completed", 9.0, {"cycle": "c1"})
-    assert found.open is None
+    still_open: object = found.open
+    assert still_open is None
     assert found.last == Course("c1", 1.0, 9.0, 1, 1, 0, ["dev>review"], "review")
     tally.apply(found, "episode.opened", 10.0, {"episode": 2})
     again = told(OPENED, ("cycle.opened", {"cycle": "c2"}), ("cycle.blocked", {"cycle": "c2"}))
@@ -70,10 +71,11 @@ def test_a_letter_waits_until_it_has_arrived() -> None:
     """It is there while the relay is on its way, knows that the session was renewed, and is gone afterwards."""
     letter = {"kind": "prompt", "text": "Begin anew.", "path": "/p"}
     found = told(OPENED, sent("review", "dev", letter=letter))
-    assert not found.letters["r-review-dev"].renewed
+    renewed: list[bool] = [found.letters["r-review-dev"].renewed]
     tally.apply(found, "agent.renewed", 3.0, {"role": "dev", "relay": "r-review-dev"})
     tally.apply(found, "agent.renewed", 4.0, {"role": "dev"})
-    assert found.letters["r-review-dev"].renewed
+    renewed.append(found.letters["r-review-dev"].renewed)
+    assert renewed == [False, True]
     tally.apply(found, "relay.delivered", 5.0, {"id": "r-review-dev"})
     assert found.letters == {}
 
