@@ -157,13 +157,13 @@ def test_a_permission_dialog_is_not_answered_by_us(make_rig: MakeRig) -> None:
     assert not (rig.work / "granted").exists()
 
 
-@pytest.mark.parametrize("kind", ["trust", "login"])
-def test_a_first_start_dialog_is_a_gate(make_rig: MakeRig, kind: str) -> None:
+@pytest.mark.parametrize(("kind", "gate"), [("trust", "dialog"), ("login", "login")])
+def test_a_first_start_dialog_is_a_gate(make_rig: MakeRig, kind: str, gate: str) -> None:
     """A program that asks something at its start is not idle."""
     rig = make_rig(script={"start": kind})
     rig.up(ready=False)
     rig.wait_for_screen("Enter to confirm")
-    refused(rig, "dialog")
+    refused(rig, gate)
     rig.keys("Enter")
     rig.wait_for_screen(READY)
     delivered_once(rig)
