@@ -127,7 +127,7 @@ class _Handler(BaseHTTPRequestHandler):
             model = {"id": "scripted", "type": "model", "object": "model", "display_name": "scripted", "created": 1}
             self._json(200, {"object": "list", "data": [model]})
         else:
-            self._error(404, "no such path")
+            self._error(404, "scripted no such path")
 
     def do_POST(self) -> None:
         raw = self._body()
@@ -137,13 +137,13 @@ class _Handler(BaseHTTPRequestHandler):
             body = json.loads(raw or b"{}")
         except ValueError:
             self.server.log.write(method="POST", path=self.path, bad=raw[:RESULT_CHARS].decode("latin1"))
-            self._error(400, "bad json")
+            self._error(400, "scripted bad json")
             return
         if path.endswith("/count_tokens"):
             self._json(200, {"input_tokens": max(1, len(raw) // 4)})
         elif dialect is None:
             self.server.log.write(method="POST", path=self.path)
-            self._error(404, "no such path")
+            self._error(404, "scripted no such path")
         else:
             with contextlib.suppress(BrokenPipeError, ConnectionResetError):
                 self._answer(dialect, body)
@@ -170,7 +170,7 @@ class _Handler(BaseHTTPRequestHandler):
             reply = Reply(("NO-SHELL-TOOL among ", ", ".join(sorted(asked.tools))))
         time.sleep(reply.wait_s)
         if reply.status != 200:
-            self._error(reply.status, f"error {reply.status}")
+            self._error(reply.status, "".join(reply.text) or f"scripted error {reply.status}")
         elif reply.cut and not reply.text:
             self._cut()
         elif asked.stream:
@@ -207,9 +207,8 @@ class _Handler(BaseHTTPRequestHandler):
         if self.command != "HEAD":
             self.wfile.write(body)
 
-    def _error(self, status: int, words: str) -> None:
+    def _error(self, status: int, message: str) -> None:
         kind = ERROR_TYPES.get(status, "invalid_request_error")
-        message = f"scripted {words}"
         self._json(status, {"type": "error", "error": {"type": kind, "code": kind, "message": message}})
 
     def _cut(self) -> None:

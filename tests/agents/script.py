@@ -12,9 +12,10 @@ A reply script is a JSON or YAML file with a list of rules, tried in order; the 
       say: '{{id}} is on its way.'
 
 A rule without `result` answers a message, a rule with it answers a tool's result. Further keys: `wait_s` (silence
-before the answer), `over_s` (the text is streamed in pieces over so many seconds), `status` (an HTTP error),
-`cut: true` (the connection is cut after the text), `tokens` (the input tokens that the answer claims), `own: true`
-(answers only requests that offer no tools: a program's own, for a title or a summary of the conversation).
+before the answer), `over_s` (the text is streamed in pieces over so many seconds), `status` (an HTTP error, whose
+message is `say`), `cut: true` (the connection is cut after the text), `tokens` (the input tokens that the answer
+claims), `own: true` (answers only requests that offer no tools: a program's own, for a title or a summary of the
+conversation).
 `{{1}}` and `{{name}}` are groups of the expressions: names from all of them, numbers from `result`, else `user`.
 
 Markers, in a message that no rule matches: `SCRIPT:text`, `SCRIPT:slow5` and `SCRIPT:silent5` (seconds),
