@@ -28,7 +28,6 @@ WINDOW_S = 4.0
 SENDS_TWENTY = (
     r"for n in $(seq 20); do printf -- '---\nkind: fyi\n---\nPart %s.\n' $n >p$n.md; send-relay review p$n.md; done"
 )
-DRAFT = "half a thought of a person"
 
 Make = Callable[..., LabDuo]
 
@@ -80,25 +79,6 @@ def test_twenty_deliveries_in_a_row_are_each_submitted_once(make: Make) -> None:
     conversation = max((r["users"] for r in duo.model.requests() if "from dev]" in r["users"][0]["head"]), key=len)
     assert [user["head"].partition(" from dev]\n")[0] for user in conversation] == [f"[relay {name}" for name in sent]
     assert {user["lines"] for user in conversation} == {3}
-
-
-def test_a_persons_draft_is_untouched_and_the_relay_follows_once(make: Make) -> None:
-    """As long as somebody's words stand in pi's composer not a byte is typed there; then the relay comes, once."""
-    duo = make(window=8).alone("review")
-    duo.up()
-    duo.at_rest()
-    duo.keys("review", "-l", DRAFT)
-    duo.wait("gate.raised", gate="human-typing", role="review")
-    duo.mat("send", "duo", "review", "What do you think?")
-    duo.wait("ladder.deferred", 30)
-    assert [line for line in duo.screen("review").splitlines() if "thought" in line] == [DRAFT]
-    assert not duo.entries("engine.injected", role="review", verdict="submitted")
-    assert not duo.arrived("What do you think")
-    duo.keys("review", "C-u")
-    duo.wait("relay.delivered", 20)
-    duo.wait_arrived("What do you think")
-    assert duo.arrived("What do you think") == 1
-    assert not duo.arrived("thought of a person")
 
 
 def test_a_busy_pi_gets_its_relay_when_it_is_idle(make: Make) -> None:
