@@ -14,7 +14,8 @@ _SESSION = click.option("--session", required=True, help="The session; an agent'
 def command() -> None:
     """Open, complete or block a cycle: one unit of work. stdout is one compact JSON object.
 
-    In an agent's shell the session is known; elsewhere name it with --session."""
+    In an agent's shell the session is known; elsewhere name it with --session. A goal that is opened with --goal is
+    told to nobody: say it with mat send."""
 
 
 @command.command("open")

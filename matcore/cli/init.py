@@ -43,7 +43,7 @@ recovery:
 # How mat reaches you. Try it: mat notify --test
 notify: []
 #  - {{command: [notify-send, mat]}}   # any program; the message is on its stdin
-#  - "ntfy://my-topic"               # any Apprise URL: pip install 'mat-supervisor[notify]'
+#  - "ntfy://my-topic"               # any Apprise URL; in mat's folder: .venv/bin/pip install 'apprise>=1.8'
 """
 
 
