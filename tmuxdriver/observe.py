@@ -69,7 +69,7 @@ class Watcher:
                 now = f"role.{seat.evidence.status}"
                 found += [each for each in seat.pending if not each.name.startswith("role.") or each.name == now]
                 seat.pending = []
-                if _key(seat) in anew:
+                if _key(seat) in anew and _last_word(found, seat) != now:
                     found.append(Sighting(seat.spec.session, now, {"role": seat.role.name}, "seen again"))
         self._failed = False
         return found
@@ -174,6 +174,12 @@ class Watcher:
 
 def _key(seat: Seat) -> tuple[str, str]:
     return seat.spec.session, seat.role.name
+
+
+def _last_word(found: Sequence[Sighting], seat: Seat) -> str | None:
+    """The last state of that seat among these."""
+    words = (each for each in reversed(found) if (each.session, each.fields.get("role")) == _key(seat))
+    return next((each.name for each in words if each.name.startswith("role.")), None)
 
 
 def _is_doubtful(seat: Seat, pane: Pane, now_s: float) -> bool:
