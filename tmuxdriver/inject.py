@@ -52,6 +52,10 @@ class Delivery:
     submission: Submission | None = None
     touched: str = ""
     """When somebody last pressed a key at the session, as the look that we act upon saw it."""
+    cursor: str = ""
+    """Where the cursor stood then."""
+    wary: int = 2
+    """So often a cursor that has moved since holds us back: some programs never let it rest."""
 
     def run(self) -> Outcome:
         """The outcome, whatever happens on the way. Bounded by the timeouts of tmux and `MOST_S`."""
@@ -155,7 +159,8 @@ class Delivery:
             found = panes.capture(self.tmux, [self.identity.pane_id]).get(self.identity.pane_id)
             if found is not None and found[0].identity == self.identity and not found[0].dead:
                 screen = read(self.seat.profile, found[1])
-                self.touched = found[0].values["session_activity"]
+                values = found[0].values
+                self.touched, self.cursor = values["session_activity"], f"{values['cursor_x']}/{values['cursor_y']}"
                 if tell:
                     self._tell(screen, normalise(found[1].text))
                 return found[0], screen
@@ -205,16 +210,21 @@ class Delivery:
         """Do `act` in the server, only if the pane is alive, ours, in no mode, with input on and not synchronized.
 
         And only if nobody has pressed a key at the session since our look: tmux knows of the key that begins a draft
-        before any screen shows it. Its clock has whole seconds, so this is for the first key, not for each.
+        before any screen shows it. Its clock has whole seconds, so this is for the first key, not for each; the cursor
+        tells of keys that the program has taken.
         """
         names = ("pane_dead", "pane_in_mode", "pane_input_off", "pane_synchronized")
         flags = ".".join(f"#{{?{name},1,0}}" for name in names)
         identity = self.identity
-        wanted = f"{identity.server_pid}.{identity.server_start}.{identity.pane_pid}.{self.touched}.0.0.0.0"
-        condition = f"#{{==:#{{pid}}.#{{start_time}}.#{{pane_pid}}.#{{session_activity}}.{flags},{wanted}}}"
+        cursor, stood = ("#{cursor_x}/#{cursor_y}", self.cursor) if self.wary else ("", "")
+        wanted = f"{identity.server_pid}.{identity.server_start}.{identity.pane_pid}.{self.touched}.{stood}.0.0.0.0"
+        seen = f"#{{pid}}.#{{start_time}}.#{{pane_pid}}.#{{session_activity}}.{cursor}.{flags}"
+        condition = f"#{{==:{seen},{wanted}}}"
         branches = [f"{act} ; display-message -p {_DONE}", f"{otherwise} ; display-message -p {_HELD}".lstrip(" ;")]
         step = ["if-shell", "-F", "-t", identity.pane_id, condition, *branches]
-        return _DONE in self.tmux.run(*([before] if before else []), step, stdin=stdin).split("\n")
+        done = _DONE in self.tmux.run(*([before] if before else []), step, stdin=stdin).split("\n")
+        self.wary -= 0 if done else min(1, self.wary)
+        return done
 
     # -- submitting ------------------------------------------------------------------------------------------------
 

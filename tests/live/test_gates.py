@@ -417,6 +417,7 @@ def test_a_person_who_begins_to_type_during_a_delivery(people: People) -> None:
     duo = people.duo("dev", "review", window=2.0)
     up(duo)
     press = people.attach(duo, "review")
+    settled(1.1)  # to tmux, whose clock has whole seconds, attaching is a key as well
     for after_s in AFTER_S:
         wait_for(lambda: statuses(duo)["review"] == "idle", 20, "an idle reviewer")
         relay = hand_over(duo, "dev", "review", f"Please review {after_s}.")
