@@ -66,6 +66,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         room = item.path.relative_to(TESTS).parts[0] if item.path.is_relative_to(TESTS) else ""
         if room in {"agents", "live"}:
             item.add_marker(room)
+        if item.get_closest_marker("slow") and os.environ.get("MAT_SLOW") != "1":
+            item.add_marker(pytest.mark.skip(reason="takes long; MAT_SLOW=1 runs it, as .ci/run does"))
         if item.get_closest_marker("live") and not shutil.which("tmux"):
             item.add_marker(pytest.mark.skip(reason="tmux is not installed: apt-get install tmux"))
 

@@ -289,6 +289,7 @@ def test_the_agents_environment_says_where_it_is(rig: Rig) -> None:
     assert env["PATH"] == os.environ["PATH"]
 
 
+@pytest.mark.slow
 def test_a_thousand_messages_survive_a_worker_that_keeps_dying(rig: Rig) -> None:
     """Two senders, a worker killed at random moments: all are answered, in order for each sender, and only a turn
     that was open is repeated."""

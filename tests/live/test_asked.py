@@ -27,6 +27,7 @@ def duo(tmp_path: Path) -> Iterator[Duo]:
 
 
 @pytest.mark.slow
+@pytest.mark.slow
 def test_a_question_on_a_screen_survives_the_supervisor_and_a_persons_yes_ends_it(duo: Duo) -> None:
     """Asked after half a minute; after SIGKILL it is the same question, asked and told once, answered by nobody; when a
     person approves in the pane, the command runs and what waited is delivered."""

@@ -346,6 +346,7 @@ def test_a_tmux_server_that_stands_still_is_a_gate_and_nobody_is_gone(people: Pe
     assert not duo.entries("engine.mistake")
 
 
+@pytest.mark.slow
 def test_a_killed_tmux_server_is_one_notice_and_up_resumes(people: People) -> None:
     """All roles are gone and the human is told once; `mat up` starts the agents again in their agent sessions, and
     what was handed over while they were gone arrives, once."""
@@ -376,6 +377,7 @@ def test_a_killed_tmux_server_is_one_notice_and_up_resumes(people: People) -> No
     assert not duo.entries("engine.mistake")
 
 
+@pytest.mark.slow
 @pytest.mark.field_case("Silence")
 def test_windows_that_a_person_rearranges_are_still_their_roles(people: People) -> None:
     """Renamed, split, resized, moved: relays go to the agent's own pane, nobody is gone, `mat up` starts nothing, and a
@@ -410,6 +412,7 @@ DRAFT = "and keep my words"
 AFTER_S = (0.0, 0.08, 0.16, 0.24, 0.32)
 
 
+@pytest.mark.slow
 @pytest.mark.field_case("People")
 def test_a_person_who_begins_to_type_during_a_delivery(people: People) -> None:
     """Whenever the first key falls: no prompt carries a person's words together with ours, neither is lost, and what
@@ -527,6 +530,7 @@ def test_what_the_engine_gave_up_while_tmux_did_not_answer_is_said_again(
         assert states == {"dev": "role.idle", "review": "role.idle"}
 
 
+@pytest.mark.slow
 def test_a_prompt_that_a_person_types_is_theirs_and_ours_never_is(people: People) -> None:
     """Relays, nudges and texts of the human through mat are no `human.acted`, across a supervisor's SIGKILL too; what
     is typed in the pane is one, each time."""
@@ -555,6 +559,7 @@ def test_a_prompt_that_a_person_types_is_theirs_and_ours_never_is(people: People
     assert len([t for t in copies(duo, "review", second) if "relay-redelivery" not in t]) <= 1
 
 
+@pytest.mark.slow
 def test_what_held_a_seat_ends_with_the_agent_that_is_restarted(people: People) -> None:
     """A dialog and a draft are the old agent's: the new one is given what waits, once."""
     ask = {"when": "ask me", "times": 1, "steps": [{"ask": {"permission": "touch granted"}}]}
@@ -573,6 +578,7 @@ def test_what_held_a_seat_ends_with_the_agent_that_is_restarted(people: People) 
     assert not (duo.work / "granted").exists()
 
 
+@pytest.mark.slow
 def test_a_busy_agent_that_is_restarted_goes_on_in_its_session(people: People) -> None:
     """Its turn dies with it; what waited is delivered to the new one, once, and no late word of the old one counts."""
     script = {"rules": [{"when": "long", "steps": [{"run": "sleep 60"}]}], "default": QUIET}

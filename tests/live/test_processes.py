@@ -131,6 +131,7 @@ def test_a_killed_supervisor_is_started_again(processes: Processes) -> None:
     assert processes.supervisor_pid(other_than=pid) != pid
 
 
+@pytest.mark.slow
 def test_a_supervisor_that_hangs_is_ended_and_started_again(processes: Processes) -> None:
     """Stopped, it has no heartbeat any more."""
     processes.guard(hangs_after_s=2.0)
@@ -140,6 +141,7 @@ def test_a_supervisor_that_hangs_is_ended_and_started_again(processes: Processes
     assert not psutil.pid_exists(pid)
 
 
+@pytest.mark.slow
 def test_a_killed_guard_leaves_the_supervisor_and_the_next_guard_takes_it_over(processes: Processes) -> None:
     """Nothing starts twice: the living one is watched, and started again when it ends wrongly."""
     guard = processes.guard()
@@ -153,6 +155,7 @@ def test_a_killed_guard_leaves_the_supervisor_and_the_next_guard_takes_it_over(p
     assert processes.supervisor_pid(other_than=pid) != pid
 
 
+@pytest.mark.slow
 def test_a_crash_loop_is_told_once(processes: Processes) -> None:
     """Three failures in ten minutes; the fourth and fifth tell nothing more."""
     processes.state.lock.mkdir()  # no lock can be taken: each start fails

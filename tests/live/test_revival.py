@@ -60,6 +60,7 @@ def alive(duo: Duo) -> list[psutil.Process]:
     return [process for process in found if process.status() != psutil.STATUS_ZOMBIE]
 
 
+@pytest.mark.slow
 @pytest.mark.field_case("Restarts")
 def test_an_agent_that_crashes_is_resumed_in_its_session(duo: Duo) -> None:
     """In the middle of a turn: its wake has failed, no marker is kept, and one agent goes on in the same session."""
@@ -163,6 +164,7 @@ def test_a_full_context_gets_a_fresh_agent_and_exactly_one_recovery(duo: Duo) ->
     assert not duo.entries("role.gone")
 
 
+@pytest.mark.slow
 @pytest.mark.field_case("Silence")
 def test_a_rate_limit_holds_the_role_until_the_time_on_its_screen(duo: Duo) -> None:
     """Nothing is typed while the program says that it must wait; what waited goes in when its time is over."""
@@ -189,6 +191,7 @@ def test_a_login_is_named_and_nothing_is_typed_into_it(make_rig: Callable[..., R
     assert rig.typed() == ""
 
 
+@pytest.mark.slow
 def test_a_program_that_takes_no_prompt_is_pointed_to_it_once(duo: Duo) -> None:
     """The first text begins with where its role's instructions are; the second does not."""
     profile = yaml.safe_load((shipped_folder() / "scripted.yaml").read_text(encoding="utf-8"))
