@@ -21,7 +21,7 @@ from matcore.words.notices import notice
 def command(file: Path, test: bool, as_json: bool) -> None:  # noqa: ARG001 - the flag is there to be asked for
     """Send a test message through each channel of FILE and say what came back. Exit code 1 if none took it."""
     config = load(file, backends=backends(file.absolute().parent))
-    found = channels(config.notify)
+    found = channels(config.notify, file.absolute().parent)
     if not found:
         raise Refused(f"{file} names no channel; add for example: notify: [{{command: [notify-send, mat]}}]")
     taken = False

@@ -31,13 +31,14 @@ def command(file: Path, goal: str | None, then_attach: bool, dry_run: bool, as_j
 
     Running it again re-attaches: nothing starts twice. After a reboot it resumes the agents' sessions."""
     from matcore.engine.config import load
-    from matcore.engine.launch import up
+    from matcore.engine.launch import running, up
 
     if not file.exists():
         raise BadConfig([f"{file} is not there; mat init writes one, or name another: mat up FILE"])
     folder = file.absolute().parent
     config = load(file, backends=backends(folder))
     _check_prompts(file, config, folder)
+    running(places(), config, folder)
     if dry_run:
         _say_plan(config, as_json)
         return
@@ -47,9 +48,17 @@ def command(file: Path, goal: str | None, then_attach: bool, dry_run: bool, as_j
     except OSError as error:
         raise Refused(f"{plain(error.filename)}: {error.strerror}; {config.session} could not be launched") from error
     if as_json:
-        echo_json({"session": launched.session, "started": list(launched.started), "new": launched.is_new})
+        echo_json(
+            {"session": launched.session, "started": list(launched.started), "new": launched.is_new,
+             "changed": list(launched.changed)}
+        )  # fmt: skip
     else:
         _say(launched)
+    if launched.changed:
+        _loudly(
+            f"WARNING: {file} has another {', '.join(launched.changed)} now than {launched.session} runs with; "
+            f"to apply it: mat down {launched.session}, then mat up"
+        )
     _warn(config)
     if then_attach:
         from matcore.cli.attach import attach

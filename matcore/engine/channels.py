@@ -17,7 +17,7 @@ from matcore.engine import command
 
 COMMAND_TIMEOUT_S = 10.0
 SAID_CHARACTERS = 300
-HOW_TO_INSTALL = 'the extra "notify" is missing; install it: pip install "mat-supervisor[notify]"'
+HOW_TO_INSTALL = "Apprise is missing; install it, in the folder of mat: .venv/bin/pip install 'apprise>=1.8'"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,14 +46,15 @@ class CommandChannel:
 
     reaches_person = True
 
-    def __init__(self, argv: Sequence[str], timeout_s: float = COMMAND_TIMEOUT_S) -> None:
+    def __init__(self, argv: Sequence[str], timeout_s: float = COMMAND_TIMEOUT_S, *, cwd: Path | None = None) -> None:
         self._argv = tuple(argv)
+        self._cwd = cwd
         self._timeout_s = timeout_s
         self.name = f"command {Path(self._argv[0]).name}"
 
     def send(self, title: str, body: str) -> Answer:
         try:
-            ended = command.run(self._argv, f"{title}\n\n{body}\n".encode(), self._timeout_s)
+            ended = command.run(self._argv, f"{title}\n\n{body}\n".encode(), self._timeout_s, self._cwd)
         except (OSError, ValueError) as error:
             return Answer(False, f"can't be started: {getattr(error, 'strerror', None) or error}")
         said = _shown(ended.said)
@@ -88,12 +89,15 @@ class AppriseChannel:
         return Answer(bool(took), said or ("" if took else "it was refused, without a reason"))
 
 
-def channels(entries: Sequence[object]) -> list[Channel]:
-    """The channels of the configuration's `notify`: URLs, and `{command: [argv]}` as types or as plain data."""
+def channels(entries: Sequence[object], cwd: Path | None = None) -> list[Channel]:
+    """The channels of the configuration's `notify`: URLs, and `{command: [argv]}` as types or as plain data.
+
+    `cwd` is where commands run: the session's directory, so that they do what they did in `mat notify --test`.
+    """
     found: list[Channel] = []
     for entry in entries:
         argv = entry.get("command") if isinstance(entry, Mapping) else getattr(entry, "command", None)
-        found.append(CommandChannel([str(word) for word in argv]) if argv else AppriseChannel(str(entry)))
+        found.append(CommandChannel([str(word) for word in argv], cwd=cwd) if argv else AppriseChannel(str(entry)))
     return found
 
 

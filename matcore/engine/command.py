@@ -14,6 +14,7 @@ import subprocess
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import IO
 
 KEPT_BYTES = 2000
@@ -29,11 +30,12 @@ class Ended:
     said: str
 
 
-def run(argv: Sequence[str], stdin: bytes, timeout_s: float) -> Ended:
-    """Run `argv` with `stdin`. Raises OSError when it can't be started."""
+def run(argv: Sequence[str], stdin: bytes, timeout_s: float, cwd: Path | None = None) -> Ended:
+    """Run `argv` with `stdin`, in the directory `cwd` where that is there. Raises OSError when it can't be started."""
     process = subprocess.Popen(
-        list(argv), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True
-    )
+        list(argv), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True,
+        cwd=cwd if cwd is not None and cwd.is_dir() else None,
+    )  # fmt: skip
     with contextlib.ExitStack() as held:
         assert process.stdin is not None  # noqa: S101 - for the type checker
         assert process.stdout is not None  # noqa: S101

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from matcore.engine.driver import Outcome, Verdict
@@ -98,7 +99,9 @@ class Effects:
     def _notifier(self, session: Session) -> Notifier:
         if session.name not in self._notifiers:
             entries: list[Any] = list(session.ledger.config.get("notify") or [])
-            self._notifiers[session.name] = Notifier([*channels(entries), *_of_driver(session)])
+            self._notifiers[session.name] = Notifier(
+                [*channels(entries, Path(session.ledger.workdir)), *_of_driver(session)]
+            )
         return self._notifiers[session.name]
 
 

@@ -36,11 +36,15 @@ UP_LOCK_WITHIN_S = 60.0
 
 @dataclass(frozen=True, slots=True)
 class Launched:
-    """What `up` did. `started`: the roles whose agents it started; empty where it only re-attached."""
+    """What `up` did. `started`: the roles whose agents it started; empty where it only re-attached.
+
+    `changed`: the keys of the file that are not as they were when the session began, and have no effect on it.
+    """
 
     session: str
     started: tuple[str, ...]
     is_new: bool
+    changed: tuple[str, ...] = ()
 
 
 def up(
@@ -59,17 +63,12 @@ def up(
     for folder in (state.root, state.sessions):
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     with _alone(state, config.session):
-        before = _before(state, config.session)
+        before = running(state, config, workdir)
         settings = to_json(config)
-        if before is not None and before.config.get("roles") != settings["roles"]:
-            raise Refused(
-                f"session {config.session} is up with other roles than the file has now; "
-                f"first: mat down {config.session}"
-            )
-        ledger = before or Ledger(session=config.session)
+        ledger = before or Ledger(session=config.session, config=settings)
         ledger.workdir, ledger.size = str(workdir), size
         ledger.path, ledger.command = reachable()
-        ledger.config = settings
+        changed = tuple(key for key, value in settings.items() if ledger.config.get(key, value) != value)
         make_folders(places_of(ledger), list(config.roles))
         briefing.write(ledger, goal)
         spec = spec_of(ledger)
@@ -79,7 +78,28 @@ def up(
         started = tuple(role for role, seat in seats.items() if seat.get("started"))
         record = spoolfile.write(state.spool, record_of(ledger, seats, goal)) if started or before is None else None
         _wait_until_watched(state, config.session, record)
-        return Launched(config.session, started, before is None)
+        return Launched(config.session, started, before is None, changed)
+
+
+def running(state: StatePlaces, config: SessionConfig, workdir: Path) -> Ledger | None:
+    """The session of that name that is up already, if it is this one. Changes nothing.
+
+    Raises `Refused` where it is another project's, or has other roles than the file now: nothing is taken over.
+    """
+    before = _before(state, config.session)
+    if before is None:
+        return None
+    elsewhere = Path(before.workdir)
+    if elsewhere.is_dir() and elsewhere.resolve() != workdir.resolve():
+        raise Refused(
+            f"a session {config.session} is up in {elsewhere}; name this one by `session: NAME` in the file, "
+            f"or end that one: mat down {config.session}"
+        )
+    if before.config.get("roles") != to_json(config)["roles"]:
+        raise Refused(
+            f"session {config.session} is up with other roles than the file has now; first: mat down {config.session}"
+        )
+    return before
 
 
 def reachable() -> tuple[str, str]:

@@ -192,7 +192,7 @@ class TestApprise:
         monkeypatch.setattr(builtins, "__import__", missing)
         answer = AppriseChannel("ntfy://topic").send("t", "b")
         assert not answer.ok
-        assert 'pip install "mat-supervisor[notify]"' in answer.said
+        assert "pip install 'apprise>=1.8'" in answer.said
 
 
 def test_channels_of_a_configuration() -> None:
@@ -200,3 +200,12 @@ def test_channels_of_a_configuration() -> None:
     made = channels(["ntfy://topic", {"command": ["notify-send", "mat"]}, NotifyCommand(command=("mail", "me"))])
     assert [channel.name for channel in made] == ["ntfy", "command notify-send", "command mail"]
     assert all(channel.reaches_person for channel in made)
+
+
+def test_a_command_runs_where_it_is_told_to(tmp_path: Path) -> None:
+    """In the session's directory, as in `mat notify --test`; where that is gone, it runs all the same."""
+    (channel,) = channels([{"command": ["tee", "told.txt"]}], tmp_path)
+    assert channel.send("mat", "text").ok
+    assert "text" in (tmp_path / "told.txt").read_text()
+    (homeless,) = channels([{"command": ["true"]}], tmp_path / "gone")
+    assert homeless.send("mat", "text").ok
