@@ -212,4 +212,4 @@ def _show_told(folder: Path, say: Console) -> None:
     with suppress(OSError):
         say.print(Text("\nWhat you would have been told:", style="bold"))
         say.print(Text((folder / "told.txt").read_text(encoding="utf-8").strip()))
-    say.print("\nThe demonstration has been cleared away. Your own, in your project's folder: mat init, then mat up.")
+    say.print("\nYour own, in the folder of your project: mat init, then mat up.")
