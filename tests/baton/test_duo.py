@@ -99,6 +99,7 @@ def talkers(duo: HeadlessDuo) -> None:
     duo.role("review", {"default": ONLY_SAYS})
 
 
+@pytest.mark.slow
 def test_the_stall_is_told_once_after_three_windows(duo: HeadlessDuo) -> None:
     """Final texts only, as in the 36-hour stall: a final check, two nudges, one notification, then silence."""
     duo.up()
@@ -118,6 +119,7 @@ def test_the_stall_is_told_once_after_three_windows(duo: HeadlessDuo) -> None:
     assert "final text only" in duo.screen("review")
 
 
+@pytest.mark.slow
 def test_sigkill_of_the_supervisor_changes_nothing(duo: HeadlessDuo) -> None:
     """The worker lives on and is found again; the open episode goes on with its rung."""
     duo.up()

@@ -58,6 +58,7 @@ def test_a_question_on_a_screen_survives_the_supervisor_and_a_persons_yes_ends_i
     assert len(duo.entries("question.answered")) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("queue", ["after", "steer", "lose"])
 def test_whatever_a_program_does_with_keys_while_it_works_none_are_sent(
     make_rig: Callable[..., Rig], queue: str

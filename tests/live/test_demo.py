@@ -45,6 +45,7 @@ def demo(ground: Path, *words: str) -> subprocess.Popen[str]:
     return subprocess.Popen(argv, env=env, stdin=subprocess.DEVNULL, stdout=pipe, stderr=pipe, text=True)
 
 
+@pytest.mark.slow
 @pytest.mark.live
 @pytest.mark.slow
 def test_the_story_as_json_and_nothing_else_on_stdout(ground: Path) -> None:
@@ -58,6 +59,7 @@ def test_the_story_as_json_and_nothing_else_on_stdout(ground: Path) -> None:
     assert [entry["seq"] for entry in entries] == list(range(1, len(entries) + 1))
 
 
+@pytest.mark.slow
 @pytest.mark.live
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 @pytest.mark.parametrize("moment", ["begun", "launched", "working"])

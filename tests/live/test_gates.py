@@ -264,6 +264,7 @@ def test_no_byte_reaches_a_gated_pane_and_its_relay_follows_once(people: People)
     assert not named & gates(duo)
 
 
+@pytest.mark.slow
 @pytest.mark.field_case("Silence")
 def test_a_rung_that_is_due_while_a_gate_holds_follows_its_end(people: People) -> None:
     """In an open episode: rung 2 is deferred with the gate's name, after three windows one notification, and when the
@@ -320,6 +321,7 @@ def test_a_lost_agent_is_named_and_its_relay_follows_the_restart_once(people: Pe
     assert not duo.entries("engine.mistake")
 
 
+@pytest.mark.slow
 def test_a_tmux_server_that_stands_still_is_a_gate_and_nobody_is_gone(people: People) -> None:
     """SIGSTOP for some seconds: gate `tmux-unreachable`, nothing lost; after SIGCONT what waited arrives once."""
     duo = people.duo("dev", "review")

@@ -27,6 +27,7 @@ def stranded(make_rig: MakeRig, **script: Any) -> Rig:
     return rig
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("collapsed", [False, True])
 @pytest.mark.parametrize("restarted", [False, True])
 @pytest.mark.field_case("Submitting")
@@ -53,6 +54,7 @@ def test_our_own_text_is_submitted_before_the_next_and_never_typed_again(
     assert NEXT in rig.typed()
 
 
+@pytest.mark.slow
 @pytest.mark.field_case("People")
 def test_what_a_person_has_changed_is_theirs(make_rig: MakeRig) -> None:
     """One key more, and it is a draft: the gate, and not one byte."""

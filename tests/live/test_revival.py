@@ -144,6 +144,7 @@ def test_a_server_that_took_the_environment_with_it_is_left_to_mat_up(make_rig: 
     assert "resumable" not in rig.wait_to_see("role.gone", role="dev").fields
 
 
+@pytest.mark.slow
 def test_a_full_context_gets_a_fresh_agent_and_exactly_one_recovery(duo: Duo) -> None:
     """Without a person: a new agent session, then the one marker that says who still waits."""
     up(duo, relay=[{"work": 0.2}, {"exhaust": True}])

@@ -248,6 +248,7 @@ OWN = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("story", STORIES)
 @pytest.mark.field_case("Lost or twice")
 def test_a_kill_at_any_step_loses_nothing_and_repeats_nothing(

@@ -28,6 +28,7 @@ def completed(state: StatePlaces, shell: str, *words: str) -> list[str]:
     return [line.partition(",")[2].partition("\t")[0] for line in lines if line]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_names_complete(state: StatePlaces, tell: Tell, shell: str) -> None:
     """Commands, sessions that have a journal, and the roles of the one that was named."""
