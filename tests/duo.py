@@ -21,7 +21,7 @@ import yaml
 from matcore.engine import heartbeat
 from matcore.engine.journal import Entry, Journal
 from matcore.places import SessionPlaces, StatePlaces
-from tests.waiting import wait_for
+from tests.waiting import json_lines, wait_for
 from tmuxdriver.server import Tmux, TmuxError
 from tmuxdriver.sessions import Server
 
@@ -138,7 +138,7 @@ class Duo:
 
     def log(self, role: str, *whats: str) -> list[dict[str, Any]]:
         path = self.folder / f"{role}.log"
-        lines = [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+        lines = json_lines(path)
         return [line for line in lines if not whats or line["what"] in whats]
 
     def submitted(self, role: str) -> list[str]:

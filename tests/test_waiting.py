@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests import leftovers
-from tests.waiting import wait_for
+from tests.waiting import json_lines, wait_for
 
 
 def test_waiting_returns_what_the_predicate_found() -> None:
@@ -58,3 +58,11 @@ def test_each_test_has_an_empty_home(home: Path) -> None:
     assert list(home.iterdir()) == []
     assert Path.home() == home
     assert Path(os.environ["XDG_STATE_HOME"]).is_relative_to(home)
+
+
+def test_a_line_that_is_being_written_is_left_out(tmp_path: Path) -> None:
+    """A log is read while its writer writes: half a record is none yet, and no fault."""
+    log = tmp_path / "log"
+    assert json_lines(log) == []
+    log.write_bytes(b'{"a": 1}\n{"b": "\\u00')
+    assert json_lines(log) == [{"a": 1}]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,7 @@ from matcore.scripted.keys import Event, Key, Paste, Typed
 from matcore.scripted.log import Log
 from matcore.scripted.memory import Memory
 from matcore.scripted.reading import parse
-from tests.waiting import wait_for
+from tests.waiting import json_lines, wait_for
 
 START = 1_000.0
 
@@ -86,7 +85,7 @@ class Acted:
         return "\n".join(f"{block.kind}: {block.text}" for block in self.pane.blocks)
 
     def logged(self, what: str) -> list[dict[str, Any]]:
-        records = [json.loads(line) for line in self.log_path.read_text().splitlines()]
+        records = json_lines(self.log_path)
         return [record for record in records if record["what"] == what]
 
     def submitted(self) -> list[tuple[str, str]]:

@@ -13,7 +13,7 @@ from typing import Any
 import psutil
 import pytest
 
-from tests.waiting import wait_for
+from tests.waiting import json_lines, wait_for
 
 
 class Turns:
@@ -36,7 +36,7 @@ class Turns:
         )
 
     def logged(self, what: str) -> list[dict[str, Any]]:
-        records = [json.loads(line) for line in self.log.read_text().splitlines()]
+        records = json_lines(self.log)
         return [record for record in records if record["what"] == what]
 
 
@@ -124,7 +124,7 @@ def test_hooks_are_run_before_it_ends(turns: Turns) -> None:
     """In order, with the outcome."""
     turns.script("default: [{print: ok}]")
     turns.play("x", "--hooks", "sh -c 'cat >> told; echo >> told' {event}")
-    told = [json.loads(line) for line in (turns.folder / "told").read_text().splitlines()]
+    told = json_lines(turns.folder / "told")
     assert [each["event"] for each in told] == ["prompt-submitted", "turn-started", "turn-ended"]
     assert told[-1]["outcome"] == "done"
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 import time
 from pathlib import Path
@@ -14,12 +13,13 @@ from matcore.scripted import hooks
 from matcore.scripted.hooks import Hooks, commands
 from matcore.scripted.log import Log
 from matcore.scripted.script import EVENTS
+from tests.waiting import json_lines
 
 KEEP = (sys.executable, "-c", "import sys; open(sys.argv[1], 'a').write(sys.stdin.read() + chr(10))")
 
 
 def logged(path: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in path.read_text().splitlines()]
+    return json_lines(path)
 
 
 def test_a_template_holds_for_every_event() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
-import json
 import os
 import pty
 import random
@@ -21,7 +20,7 @@ from typing import Any
 import psutil
 import pytest
 
-from tests.waiting import wait_for
+from tests.waiting import json_lines, wait_for
 
 PROGRAM = [sys.executable, "-m", "matcore.scripted", "--script", "script.yaml", "--log", "log.jsonl"]
 
@@ -65,7 +64,7 @@ class Pty:
 
     def logged(self, what: str) -> list[dict[str, Any]]:
         log = self.folder / "log.jsonl"
-        records = [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else []
+        records = json_lines(log)
         return [record for record in records if record["what"] == what]
 
     def close(self) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 import subprocess
 import sys
@@ -14,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from tests.waiting import wait_for
+from tests.waiting import json_lines, wait_for
 
 pytestmark = pytest.mark.live
 
@@ -82,7 +81,7 @@ class Pane:
 
     def logged(self, what: str) -> list[dict[str, Any]]:
         log = self.folder / "log.jsonl"
-        records = [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else []
+        records = json_lines(log)
         return [record for record in records if record["what"] == what]
 
     def close(self) -> None:
