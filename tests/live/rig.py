@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import pty
 import subprocess
@@ -18,7 +17,7 @@ import psutil
 import yaml
 
 from matcore.engine.driver import Outcome, RoleSpec, SessionSpec, Sighting
-from tests.waiting import wait_for
+from tests.waiting import json_lines, wait_for
 from tmuxdriver.driver import TmuxDriver
 from tmuxdriver.profile import shipped_folder
 from tmuxdriver.server import Tmux, TmuxError
@@ -87,10 +86,7 @@ class Rig:
     # -- what the agent got ----------------------------------------------------------------------------------------
 
     def log(self, what: str | None = None) -> list[dict[str, Any]]:
-        if not self.log_file.exists():
-            return []
-        lines = self.log_file.read_text(encoding="utf-8").splitlines()
-        return [record for line in lines for record in [json.loads(line)] if what in (None, record["what"])]
+        return [record for record in json_lines(self.log_file) if what in (None, record["what"])]
 
     def typed(self) -> str:
         """Every byte that any agent has received."""

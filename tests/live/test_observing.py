@@ -15,7 +15,7 @@ import pytest
 from matcore.engine.driver import SessionSpec, Verdict
 from matcore.errors import BadConfig, Unavailable
 from tests.live.rig import READY, Rig
-from tests.waiting import wait_for
+from tests.waiting import json_lines, wait_for
 from tmuxdriver import panes
 from tmuxdriver.cells import Capture
 from tmuxdriver.driver import TmuxDriver
@@ -82,12 +82,11 @@ def hooked(rig: Rig) -> Callable[[], None]:
 
     def feed() -> None:
         nonlocal done
-        lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
-        for line in lines[done:]:
-            data = json.loads(line)
+        records = json_lines(path)
+        for data in records[done:]:
             hook = {"backend": "scripted", "event": data["event"], "boot_s": data["boot_s"], "data": data}
             rig.sightings += rig.driver.heard("duo", "dev", hook)
-        done = len(lines)
+        done = len(records)
 
     return feed
 
