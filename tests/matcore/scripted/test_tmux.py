@@ -184,7 +184,9 @@ def test_finished_rows_are_in_the_history_once(pane: Pane) -> None:
 
 
 def test_a_crash_leaves_a_dead_pane(pane: Pane) -> None:
-    """Its exit code is not asked for: tmux 3.3a does not always take the dead child off, and then knows none."""
+    """With the exit code that its log names: tmux 3.3a does not always take the dead child off, and then knows none."""
     pane.start("default: [{crash: {code: 3}}]")
     pane.say("go")
     wait_for(lambda: pane.told("pane_dead") == "1")
+    assert [record["code"] for record in pane.logged("crash")] == [3]
+    assert pane.told("pane_dead_status") in ("3", "")
