@@ -5,6 +5,7 @@ Neutral words: what was seen and what is done, never what somebody should have d
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -84,12 +85,34 @@ _GATES = {
 }
 
 _EVIDENCE = {
-    "hook": "its hook",
-    "screen": "its screen",
-    "title": "its title",
-    "submitted": "the text that it was given",
-    "nobody watched": "nobody: the watch had just begun",
+    "hook": "seen by its hook",
+    "screen": "seen by its screen",
+    "title": "seen by its title",
+    "turn record": "seen by its turn record",
+    "submitted": "it was given a text",
+    "submission": "it was given a text",
+    "screen (parked for 60 s, no hook)": "its screen has been at rest for a minute, without a hook",
+    "screen: blank": "its screen is blank",
+    "screen: no composer": "no input line stands on its screen",
+    "screen: not ready": "its program is not ready for input",
+    "title: says nothing": "its title says nothing",
+    "process": "its agent program runs in its pane no more",
+    "pane is dead": "its agent has ended",
+    "pane is dead, exit status unknown": "its agent has ended",
+    "pane is gone": "its pane is gone",
+    "another process has the pane's number": "its pane is gone",
+    "the worker's lock": "its worker has ended",
+    "tmux-unreachable": "tmux has not answered for a whole window",
+    "driver-failed": "the terminal could not be looked at for a whole window",
+    "nobody watched": "the watch has just begun",
+    "started anew": "it has just been started",
 }
+_EVIDENCE_WITH = (
+    (re.compile(r"(?:hook|screen|title): (\w+) dialog"), "a {} dialog stands on its screen"),
+    (re.compile(r"pane is dead, exit status (\d+)"), "its agent has ended with exit status {}"),
+    (re.compile(r"(tmux has not answered for \d+ s)"), "{}"),
+    (re.compile(r"screen: (?:\w+ )?(.+)"), "its screen shows {}"),
+)
 
 
 class _Missing(dict[str, str]):
@@ -115,8 +138,16 @@ def gate(name: str, session: str) -> str:
 
 
 def evidence(seen_by: str) -> str:
-    """What a state was seen by; what is no known kind of evidence is quoted as it is."""
-    return _EVIDENCE.get(seen_by, plain(seen_by))
+    """What a state was seen by, as a clause of its own: `seen by its hook`, `its pane is gone`. Empty where nothing is
+    known of it; what no driver of ours says is quoted as it is."""
+    known = _EVIDENCE.get(seen_by)
+    if known is not None or not seen_by:
+        return known or ""
+    for pattern, clause in _EVIDENCE_WITH:
+        match = pattern.fullmatch(seen_by)
+        if match:
+            return clause.format(plain(match[1]))
+    return f"seen by: {plain(seen_by)}"
 
 
 def _said(decision: Mapping[str, Any], phrases: Mapping[str, str], notify: Mapping[str, str]) -> str:

@@ -259,7 +259,7 @@ def _roles(shot: Snapshot) -> Table:
 
 def _role(shot: Snapshot, role: RoleView) -> list[Text]:
     holds = shot.baton is not None and shot.baton.role == role.role
-    seen = f", seen by {short(phrases.evidence(role.evidence), 60)}" if role.evidence else ""
+    seen = f", {short(phrases.evidence(role.evidence), 60)}" if role.evidence else ""
     agent = f"{plain(role.backend)}{seen}"
     return [
         Text(plain(role.role), "bold" if holds else ""),

@@ -86,10 +86,11 @@ def _moving(shot: Snapshot) -> Iterator[str]:
     busy = [role for role in shot.roles if role.status == "busy"]
     lost = [role for role in shot.roles if role.status == "unknown"]
     for role in busy:
-        seen = f" (seen by {phrases.evidence(role.evidence)})" if role.evidence else ""
+        seen = f" ({phrases.evidence(role.evidence)})" if role.evidence else ""
         yield f"{plain(role.role)} has been working for {_for(shot, role.since)}{seen}."
     for role in lost:
-        yield f"What {plain(role.role)} does could not be made out for {_for(shot, role.since)}."
+        seen = f" ({phrases.evidence(role.evidence)})" if role.evidence else ""
+        yield f"What {plain(role.role)} does could not be made out for {_for(shot, role.since)}{seen}."
     if busy:
         yield "Nobody is woken while somebody works."
     if busy or lost:
