@@ -9,16 +9,8 @@ from typing import TYPE_CHECKING
 import click
 from click.shell_completion import CompletionItem
 
-from matcore.cli.common import (
-    RoleName,
-    book_of,
-    echo_json,
-    echo_said,
-    json_option,
-    live_book,
-    places,
-    session_argument,
-)
+from matcore.cli.common import book_of, echo_json, echo_said, json_option, live_book, places
+from matcore.cli.naming import RoleName, session_argument
 from matcore.cli.send import taken_up
 from matcore.errors import BadConfig, Refused, Unavailable
 from matcore.show.text import plain

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 
 import click
 
-from matcore.cli.common import live_book, places, role_argument, role_of, session_argument, the_only
+from matcore.cli.common import live_book, places, role_of
+from matcore.cli.naming import role_argument, session_argument, the_only
 from matcore.errors import Unavailable
 from matcore.places import StatePlaces
 

@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import difflib
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from click.shell_completion import CompletionItem
 
 from matcore.errors import Refused, Unavailable
 from matcore.places import StatePlaces, state_dir
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
 
 TAKE_UP_S = 5.0
 CHECK_S = 0.02
+SHOWN = 8
 
 
 def places() -> StatePlaces:
@@ -42,35 +42,35 @@ def known(state: StatePlaces) -> list[str]:
         raise Unavailable(f"{state.sessions} can't be read: {error.strerror}; see: mat doctor") from error
 
 
+def running(state: StatePlaces) -> list[str]:
+    """Those of `known` that have not ended, ones that can't be read included; put-aside ones are over."""
+    return [name for name in known(state) if "@" not in name and not _has_ended(state, name)]
+
+
+def _has_ended(state: StatePlaces, session: str) -> bool:
+    try:
+        with journal_of(state, session) as journal:
+            return any(entry.name == "engine.down" for entry in journal.tail(1, names=["engine.down"]))
+    except (Refused, Unavailable):
+        return False
+
+
 def exists(state: StatePlaces, session: str) -> str:
     """`session`, if there is one of that name. Raises `Refused` otherwise, with the nearest name."""
     names = known(state)
     if session not in names:
-        close = difflib.get_close_matches(session, names, n=1)
-        hint = (
-            f'; did you mean "{plain(close[0])}"?' if close else "; see: mat status" if names else "; start one: mat up"
-        )
-        raise Refused(f'there is no session "{plain(session)}"{hint}')
+        raise Refused(f'there is no session "{plain(session)}"; {_instead(state, session, names)}')
     return session
 
 
-def the_only(state: StatePlaces) -> str:
-    """The one session there is, or the one that has not ended. Raises `Refused` when it has to be named."""
-    names = known(state)
-    if len(names) > 1:
-        names = [name for name in names if "@" not in name and not _has_ended(state, name)] or names
-    if len(names) != 1:
-        raise Refused(
-            f"which session? There are: {', '.join(map(plain, names))}"
-            if names
-            else "there is no session; start one: mat up"
-        )
-    return names[0]
-
-
-def _has_ended(state: StatePlaces, session: str) -> bool:
-    with journal_of(state, session) as journal:
-        return any(entry.name == "engine.down" for entry in journal.tail(1, names=["engine.down"]))
+def _instead(state: StatePlaces, session: str, names: list[str]) -> str:
+    """What else may have been meant."""
+    if close := difflib.get_close_matches(session, names, n=1):
+        return f'did you mean "{plain(close[0])}"?'
+    up = running(state)
+    if up:
+        return f"there is {', '.join(map(plain, up[:SHOWN]))}{'; more: mat status' if len(up) > SHOWN else ''}"
+    return "none is up; ended ones: mat status --all" if names else "start one: mat up"
 
 
 def journal_of(state: StatePlaces, session: str) -> Journal:
@@ -156,39 +156,3 @@ def echo_json(data: object) -> None:
 
 
 json_option = click.option("--json", "as_json", is_flag=True, help="One JSON object a line, keys as in docs/json.md.")
-
-
-class SessionName(click.types.StringParamType):
-    """A session's name; the shell completes it from those that have a journal."""
-
-    name = "session"
-
-    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG002 - click's signature
-        return [CompletionItem(name) for name in known(places()) if name.startswith(incomplete)]
-
-
-class RoleName(click.types.StringParamType):
-    """A role of the session that was named before it."""
-
-    name = "role"
-
-    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG002 - click's signature
-        session = ctx.params.get("session")
-        if not session:
-            return []
-        try:
-            book = book_of(places(), session)
-        except (Refused, Unavailable):
-            return []
-        with book.journal:
-            return [CompletionItem(role) for role in book.ledger.config.get("roles", {}) if role.startswith(incomplete)]
-
-
-def session_argument(*, required: bool = True) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """The argument SESSION, completed by the shell."""
-    return click.argument("session", type=SessionName(), required=required)
-
-
-def role_argument(*, required: bool = True) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """The argument ROLE, completed by the shell."""
-    return click.argument("role", type=RoleName(), required=required)

@@ -5,9 +5,16 @@ from __future__ import annotations
 import click
 
 from matcore.cli.common import echo_json, live_book, places, say
+from matcore.cli.naming import SessionName
 from matcore.errors import Refused
 
-_SESSION = click.option("--session", required=True, help="The session; an agent's own is known from its environment.")
+_SESSION = click.option(
+    "--session",
+    type=SessionName(),
+    metavar="SESSION",
+    required=True,
+    help="The session; an agent's own is known from its environment.",
+)
 
 
 @click.group()

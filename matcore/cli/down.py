@@ -6,7 +6,8 @@ import time
 
 import click
 
-from matcore.cli.common import echo_json, journal_of, json_option, live_book, places, say, session_argument
+from matcore.cli.common import echo_json, journal_of, json_option, live_book, places, say
+from matcore.cli.naming import session_argument
 from matcore.errors import Refused, Unavailable
 from matcore.places import StatePlaces
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from matcore.cli.common import echo_json, journal_of, json_option, places, session_argument, the_only
+from matcore.cli.common import echo_json, journal_of, json_option, places
+from matcore.cli.naming import session_argument, the_only
 from matcore.show.phrases import LAST_RUNG
 from matcore.show.text import clock, duration, plain
 

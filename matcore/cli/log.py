@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 import click
 from click.shell_completion import CompletionItem
 
-from matcore.cli.common import echo_json, journal_of, json_option, places, session_argument, the_only
+from matcore.cli.common import echo_json, journal_of, json_option, places
+from matcore.cli.naming import session_argument, the_only
 from matcore.errors import BadConfig, Refused
 from matcore.show.text import plain
 

@@ -176,6 +176,8 @@ def _run(argv: list[str] | None) -> int:
     except (click.Abort, KeyboardInterrupt):
         click.echo("stopped", err=True)
         return _INTERRUPTED
+    except click.MissingParameter as e:
+        return _missing(e)
     except click.ClickException as e:
         e.show()
         return BadConfig.exit_code
@@ -184,6 +186,18 @@ def _run(argv: list[str] | None) -> int:
     except Exception as e:  # noqa: BLE001 - whatever escapes from a command is our own mistake, and says so
         return _failed(e)
     return code if isinstance(code, int) else 0
+
+
+def _missing(error: click.MissingParameter) -> int:
+    """Say what was left out, and what there is to choose from."""
+    from matcore.cli import naming
+
+    asked = naming.question(error)
+    if asked is None:
+        error.show()
+        return BadConfig.exit_code
+    click.echo(f"Usage: {asked[0]}", err=True)
+    return _failed(BadConfig([asked[1]]))
 
 
 def _failed(error: Exception) -> int:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import click
 
-from matcore.cli.common import echo_json, echo_said, json_option, live_book, places, say, session_argument
+from matcore.cli.common import echo_json, echo_said, json_option, live_book, places, say
+from matcore.cli.naming import session_argument
 
 
 @click.command()

@@ -6,7 +6,8 @@ import time
 
 import click
 
-from matcore.cli.common import echo_json, exists, json_option, known, places, session_argument
+from matcore.cli.common import echo_json, exists, json_option, known, places
+from matcore.cli.naming import session_argument
 
 
 @click.command()

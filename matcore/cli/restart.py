@@ -6,7 +6,8 @@ import time
 
 import click
 
-from matcore.cli.common import echo_json, json_option, live_book, places, role_argument, role_of, say, session_argument
+from matcore.cli.common import echo_json, json_option, live_book, places, role_of, say
+from matcore.cli.naming import role_argument, session_argument
 from matcore.errors import Refused, Unavailable
 from matcore.show.text import plain
 

@@ -7,18 +7,8 @@ import time
 
 import click
 
-from matcore.cli.common import (
-    CHECK_S,
-    TAKE_UP_S,
-    echo_json,
-    echo_said,
-    json_option,
-    live_book,
-    places,
-    role_argument,
-    role_of,
-    session_argument,
-)
+from matcore.cli.common import CHECK_S, TAKE_UP_S, echo_json, echo_said, json_option, live_book, places, role_of
+from matcore.cli.naming import role_argument, session_argument
 from matcore.errors import Refused
 from matcore.places import StatePlaces
 

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from matcore.cli.common import echo_json, exists, json_option, known, places, session_argument
+from matcore.cli.common import echo_json, exists, json_option, known, places
+from matcore.cli.naming import session_argument
 from matcore.errors import BadConfig
 
 if TYPE_CHECKING:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from matcore.cli.common import SessionName, echo_json, exists, json_option, known, places
+from matcore.cli.common import echo_json, exists, json_option, known, places
+from matcore.cli.naming import session_argument
 from matcore.errors import Refused
 from matcore.show.text import json_line, plain
 
@@ -17,16 +18,16 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("what", metavar="SESSION|FILE", type=SessionName())
+@session_argument(metavar="SESSION|FILE")
 @json_option
-def command(what: str, as_json: bool) -> int:
+def command(session: str, as_json: bool) -> int:
     """Fold a journal again, from its first entry, and compare every decision; and look at the chain of digests.
 
     Exit code 1 and the first difference, if there is one. A file must be a journal's (journal.db)."""
     from matcore.engine.journal import Journal
     from matcore.show import replay
 
-    with Journal.read(_path(what)) as journal:
+    with Journal.read(_path(session)) as journal:
         verdict = replay.verify(journal, _tell)
     if sys.stderr.isatty():
         click.echo("\r\x1b[K", nl=False, err=True)

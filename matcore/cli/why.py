@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from matcore.cli.common import book_of, echo_json, json_option, places, session_argument, the_only
+from matcore.cli.common import book_of, echo_json, json_option, places
+from matcore.cli.naming import session_argument, the_only
 from matcore.errors import Refused
 from matcore.show.text import clock
 
