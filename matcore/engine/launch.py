@@ -27,6 +27,7 @@ from matcore.engine.drivers import make
 from matcore.engine.jobs import places_of
 from matcore.engine.ledger import Ledger
 from matcore.engine.registry import spec_of
+from matcore.engine.untouched import unless_launched
 from matcore.errors import Refused, Unavailable
 from matcore.places import StatePlaces
 
@@ -69,12 +70,13 @@ def up(
         ledger.workdir, ledger.size = str(workdir), size
         ledger.path, ledger.command = reachable()
         changed = tuple(key for key, value in settings.items() if ledger.config.get(key, value) != value)
-        make_folders(places_of(ledger), list(config.roles))
-        briefing.write(ledger, goal)
-        spec = spec_of(ledger)
-        driver = make(config.driver, spec.options)
-        resume = {role: seat.agent_session for role, seat in ledger.seats.items() if seat.agent_session}
-        seats = driver.launch(spec, resume=resume)
+        with unless_launched(places_of(ledger)):
+            make_folders(places_of(ledger), list(config.roles))
+            briefing.write(ledger, goal)
+            spec = spec_of(ledger)
+            driver = make(config.driver, spec.options)
+            resume = {role: seat.agent_session for role, seat in ledger.seats.items() if seat.agent_session}
+            seats = driver.launch(spec, resume=resume)
         started = tuple(role for role, seat in seats.items() if seat.get("started"))
         record = spoolfile.write(state.spool, record_of(ledger, seats, goal)) if started or before is None else None
         _wait_until_watched(state, config.session, record)

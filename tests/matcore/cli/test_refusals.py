@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -38,8 +39,9 @@ def write(folder: Path, data: object) -> None:
 
 
 def started(folder: Path) -> list[str]:
-    """What a launch leaves: a journal, a tmux server."""
-    return [str(path) for path in (*(folder / "state").rglob("journal.db"), *folder.glob("s"))]
+    """What a launch leaves: a journal, a tmux server, the session's folder."""
+    left = (*(folder / "state").rglob("journal.db"), *folder.glob("s"), *(folder / "work" / ".mat").glob("**"))
+    return [str(path) for path in left]
 
 
 @pytest.mark.parametrize("dry", [(), ("--dry-run",)])
@@ -79,13 +81,15 @@ def test_prompts_that_do_not_exist(run: Run, tmp_path: Path) -> None:
     assert started(tmp_path) == []
 
 
-def test_a_program_that_is_not_on_path(run: Run, tmp_path: Path) -> None:
-    """Exit 3 and which; a dry run warns of it."""
-    write(tmp_path, {**DUO, "roles": {**DUO["roles"], "review": {"backend": "opencode"}}})  # type: ignore[dict-item]
+@pytest.mark.parametrize("driver", ["tmux", "baton"])
+def test_a_program_that_is_not_on_path(run: Run, tmp_path: Path, driver: str) -> None:
+    """Exit 3 and which, and nothing is left behind; a dry run warns of it."""
+    roles = {**DUO["roles"], "review": {"backend": "opencode"}}  # type: ignore[dict-item]
+    write(tmp_path, {**DUO, "driver": driver, "roles": roles})
     path = f"{Path(sys.executable).parent}:/usr/bin:/bin"
     done = run("mat", "up", PATH=path)
     assert done.returncode == 3
-    assert "'opencode' is not on PATH" in done.stderr
+    assert re.search(r"'?opencode'? is not on PATH", done.stderr)
     assert started(tmp_path) == []
     dry = run("mat", "up", "--dry-run", PATH=path)
     assert dry.returncode == 0
