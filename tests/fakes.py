@@ -16,9 +16,13 @@ SUBMITTED = Outcome(Verdict.SUBMITTED, "the fake took it")
 
 @dataclass
 class FakeSeat:
-    """`answers` are the outcomes of the next deliveries, `SUBMITTED` when there is none. `texts` is what arrived."""
+    """`answers` are the outcomes of the next deliveries, `SUBMITTED` when there is none. `texts` is what arrived.
+
+    `resumable`: it was said so when the agent was seen gone, and is said again to whoever looks next.
+    """
 
     status: str = "idle"
+    resumable: bool = False
     texts: list[str] = field(default_factory=list)
     answers: list[Outcome] = field(default_factory=list)
 
@@ -36,6 +40,8 @@ class FakeDriver:
         self.typed: dict[str, Sequence[str]] = {}
         self.seen_seats: dict[str, Mapping[str, object]] = {}
         self.needs_prompt: set[str] = set()
+        self.submitted: list[str] = []
+        """Every text that arrived anywhere, those of agents that have been replaced since, too."""
         self._seen: list[Sighting] = []
 
     def launch(self, spec: SessionSpec, *, resume: Mapping[str, str]) -> Mapping[str, Mapping[str, object]]:
@@ -57,7 +63,9 @@ class FakeDriver:
         self.seen_seats = dict(seats)
         self.adopted[spec.session] = spec
         for role in seats:
-            self.see(spec.session, f"role.{self.seats[spec.session, role].status}", role)
+            seat = self.seats[spec.session, role]
+            again = {"resumable": True} if seat.status == "gone" and seat.resumable else {}
+            self.see(spec.session, f"role.{seat.status}", role, **again)
 
     def forget(self, session: str) -> None:
         self.adopted.pop(session, None)
@@ -84,6 +92,7 @@ class FakeDriver:
         outcome = seat.answers.pop(0) if seat.answers else SUBMITTED
         if outcome.verdict is Verdict.SUBMITTED:
             seat.texts.append(text)
+            self.submitted.append(text)
             seat.status = "busy"
             self.on_text(session, role, text)
         return outcome
@@ -107,7 +116,8 @@ class FakeDriver:
     def see(self, session: str, name: str, role: str, **fields: object) -> None:
         """Something happens in a seat; the next look sees it."""
         if name.startswith("role."):
-            self.seats[session, role].status = name.removeprefix("role.")
+            seat = self.seats[session, role]
+            seat.status, seat.resumable = name.removeprefix("role."), bool(fields.get("resumable"))
         self._seen.append(Sighting(session, name, {"role": role, **fields}, "screen"))
 
     def end_turn(self, session: str, role: str, **fields: object) -> None:

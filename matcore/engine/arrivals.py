@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from matcore.engine import desk, guard, heartbeat, registry, resuming
+from matcore.engine import desk, guard, heartbeat, registry, resuming, revival, starting
 from matcore.engine.barrier import Watched
 from matcore.engine.book import Fact, Item, Note
 from matcore.engine.events import Ended, Restarted, SpoolTouched
@@ -118,7 +118,8 @@ class Arrivals:
         else:
             # It is written only where something was started, by a human.
             acted = Fact("human.acted", {"evidence": "mat up"})
-            session.commit([Note("engine.up", up, record["id"]), acted])
+            begun = [starting.waits(session, role) for role, seat in up["seats"].items() if seat.get("started")]
+            session.commit([Note("engine.up", up, record["id"]), acted, *begun])
         with contextlib.suppress(OSError):  # told when it is kept up the next time
             self._super.keeping.folders.keep(session)
         self.attend(watched)
@@ -141,12 +142,15 @@ class Arrivals:
     def restarted(self, session: Session, event: Restarted) -> None:
         if event.seat is None:
             session.note("engine.restart_failed", {"role": event.role, "reason": event.fault})
+            if revival.resumes_at(session.ledger, event.role) is None:
+                session.commit(starting.over(session, event.role, "it could not be started"))
             self.asked.discard((session.name, event.role))
             session.post.restarted(event.role, ok=False)
             return
         items: list[Item] = [Note("engine.seat", {"role": event.role, "seat": dict(event.seat)})]
         if session.ledger.status(event.role) == "gone":
             items.append(Fact("role.unknown", {"role": event.role, "evidence": "started anew"}))
+        items.append(starting.waits(session, event.role))
         if (session.name, event.role) in self.asked:
             # Once more, for what the ladder passed by since it was asked for.
             items.append(Fact("human.acted", {"role": event.role, "evidence": "mat restart"}))

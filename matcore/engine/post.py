@@ -129,6 +129,10 @@ class Post:
         is_gone = self._session.ledger.status(role) == "gone"
         return (is_gone and not self.rests(role)) or self._may_type(role)
 
+    def starts(self, role: str) -> bool:
+        """Whether an agent is being started in that seat: what is seen there until then is of the one before."""
+        return role in self.renewing or role in self.reviving or role in self._session.ledger.restarting
+
     def restarted(self, role: str, *, ok: bool) -> None:
         """A seat's agent was started anew, or could not be: what that means for a text that waited for it."""
         revived = role in self.reviving

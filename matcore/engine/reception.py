@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from matcore.engine import desk, intake
+from matcore.engine import desk, intake, starting
 from matcore.engine.barrier import Watched
 from matcore.engine.book import Fact, Note
 from matcore.engine.intake import Unfit
@@ -74,11 +74,12 @@ class Reception:
                 self._super.effects.end(session)
             elif record["role"] in session.roles:
                 # An act of the human's: what the ladder has passed by while the agent was gone begins anew.
-                acted = Fact("human.acted", {"role": record["role"], "evidence": "mat restart"})
-                asked = Note("engine.restarting", {"role": record["role"], "by": "human"}, record["id"])
-                session.commit([asked, acted])
-                self._super.arrivals.asked.add((session.name, str(record["role"])))
-                self._super.effects.restart(session, str(record["role"]))
+                role = str(record["role"])
+                acted = Fact("human.acted", {"role": role, "evidence": "mat restart"})
+                asked = Note("engine.restarting", {"role": role, "by": "human"}, record["id"])
+                session.commit([asked, acted, starting.waits(session, role)])
+                self._super.arrivals.asked.add((session.name, role))
+                self._super.effects.restart(session, role)
             else:
                 raise Unfit(f"{record['role']!r} is no role of {session.name}")
 

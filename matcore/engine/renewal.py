@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from matcore.engine.book import Fact
+from matcore.engine import starting
+from matcore.engine.book import Fact, Note
 from matcore.engine.rounds import next_relay
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ def due(ledger: Ledger, role: str) -> Relay | None:
 
 def begin(session: Session, role: str, relay: Relay) -> None:
     """Intent before effect; the seat's new identity comes back as an event."""
-    session.note("engine.renewing", {"role": role, "relay": relay.id})
+    session.commit([Note("engine.renewing", {"role": role, "relay": relay.id}), starting.waits(session, role)])
     session.post.renewing[role] = relay.id
     session.town.restart(session, role, fresh=True)
 

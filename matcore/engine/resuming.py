@@ -5,6 +5,7 @@ Each step may be the last before the next crash: done again from the journal, it
 
 from __future__ import annotations
 
+from matcore.engine import starting
 from matcore.engine.book import Fact
 from matcore.engine.clock import Gap
 from matcore.engine.session import Session
@@ -30,6 +31,7 @@ def resume(session: Session, stopped_at: float | None) -> None:
     if session.ledger.ending:
         session.town.end(session)
     for role in session.ledger.restarting:
+        session.commit([starting.waits(session, role)])
         session.town.restart(session, role)
 
 

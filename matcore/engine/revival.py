@@ -10,8 +10,10 @@ does. A supervisor that ends in the middle begins again from the journal: the dr
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
+from matcore.engine import starting
 from matcore.engine.book import Note
 
 if TYPE_CHECKING:
@@ -34,26 +36,35 @@ def mind(session: Session, role: str) -> bool:
     if ledger.exhausted.get(role) in (DUE, RENEWING):
         if session.post.rests(role):
             return True
-        session.note("engine.renewing", {"role": role, "reason": "context-exhausted"})
-        return _begin(session, role, fresh=True)
+        return _begin(session, role, Note("engine.renewing", {"role": role, "reason": "context-exhausted"}), fresh=True)
     at = resumes_at(ledger, role)
     if at is None:
         return False
     if len(_ends(ledger, role, session.clock.now())) >= TOO_MANY:
         times, minutes = TOO_MANY, int(WITHIN_S // 60)
-        first = [Note("engine.crash_loop", {"role": role, "times": times, "minutes": minutes})]
+        note = Note("engine.crash_loop", {"role": role, "times": times, "minutes": minutes})
+        first = [note, *starting.over(session, role, CRASH_LOOP)]
         session.herald.tell(CRASH_LOOP, action=True, first=first, role=role, times=times, minutes=minutes)
     elif session.clock.now() >= at and not session.post.rests(role):
-        session.note("engine.restarting", {"role": role, "by": "mat", "reason": "gone"})
-        return _begin(session, role, fresh=False)
+        note = Note("engine.restarting", {"role": role, "by": "mat", "reason": "gone"})
+        return _begin(session, role, note, fresh=False)
     return False
+
+
+def comes_back(session: Session, role: str, ended: Mapping[str, Any]) -> bool:
+    """Whether an agent that is seen gone now (`ended`: the fact's fields) is going to be started again by itself."""
+    ledger = session.ledger
+    seat = ledger.seats.get(role)
+    if seat is None or seat.agent_session is None or not ended.get("resumable") or not _is_minded(ledger, role):
+        return False
+    before = len(_ends(ledger, role, session.clock.now()))
+    return role not in ledger.crash_loops and before + (not seat.is_lost) < TOO_MANY
 
 
 def resumes_at(ledger: Ledger, role: str) -> float | None:
     """When an agent that ended by itself is to be started again, None where it is not."""
     seat, seen = ledger.seats.get(role), ledger.roles.get(role)
-    wanted = (ledger.config.get("recovery") or {}).get("restart", "auto") != "never"
-    if seat is None or seen is None or not wanted or ledger.ending or role in ledger.restarting:
+    if seat is None or seen is None or not _is_minded(ledger, role):
         return None
     knows_session = seat.resumable and seat.agent_session is not None
     is_lost = seen.status == "gone" and knows_session and role not in ledger.crash_loops
@@ -65,7 +76,13 @@ def is_fresh(ledger: Ledger, role: str) -> bool:
     return ledger.exhausted.get(role) == RENEWED
 
 
-def _begin(session: Session, role: str, *, fresh: bool) -> bool:
+def _is_minded(ledger: Ledger, role: str) -> bool:
+    wanted = (ledger.config.get("recovery") or {}).get("restart", "auto") != "never"
+    return wanted and not ledger.ending and role not in ledger.restarting
+
+
+def _begin(session: Session, role: str, intent: Note, *, fresh: bool) -> bool:
+    session.commit([intent, starting.waits(session, role)])
     session.post.reviving.add(role)
     session.town.restart(session, role, fresh=fresh)
     return True

@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from matcore.engine import revival
+from matcore.engine import revival, starting
+from matcore.engine.book import Fact, Item
 from matcore.engine.driver import Sighting
 from matcore.engine.folding import gate_name
 
@@ -45,13 +46,25 @@ class Seen:
         if sighting.name in ("role.idle", "gate.cleared"):
             session.post.may_go(role)
         self._dialog_gone(role, sighting.name)
-        if not self._is_known(role, sighting.name, fields):
-            session.take(sighting.name, {**fields, "evidence": sighting.evidence})
+        known = self._is_known(role, sighting.name, fields)
+        with_it = self._with_it(role, sighting.name, fields)
+        if known and with_it:
+            session.commit(with_it)
+        elif not known:
+            session.commit([Fact(sighting.name, {**fields, "evidence": sighting.evidence}), *with_it])
             if sighting.name == "role.idle" and revival.is_fresh(session.ledger, role):
                 session.take("context.fresh", {"role": role})
             if sighting.name == "role.gone" and fields.get("reason") == CRASH_LOOP:
                 about: dict[str, Any] = {key: fields[key] for key in ("times", "minutes") if key in fields}
                 session.herald.tell(CRASH_LOOP, action=True, role=role, **about)
+
+    def _with_it(self, role: str, name: str, fields: dict[str, Any]) -> list[Item]:
+        """What a sighting means at the same instant to the ladder's wait for an agent that is started again."""
+        session = self._session
+        if name == "role.gone" and revival.comes_back(session, role, fields):
+            return [starting.waits(session, role, after_s=revival.RESUME_AFTER_S)]
+        is_there = name in ("role.idle", "role.busy") and not session.post.starts(role)
+        return starting.over(session, role, "it is there") if is_there else []
 
     def _is_known(self, role: str, name: str, fields: dict[str, Any]) -> bool:
         """Whether it says nothing new. Renames a dialog's question to the name that it was asked under."""

@@ -71,6 +71,7 @@ _GATES = {
     "synchronized": "{role}'s window sends keys to all of its panes; undo it: tmux set-option -w synchronize-panes off",
     "no-agent": "{role}'s agent has left its pane to a shell; start it again: mat restart {session} {role}",
     "rate-limited": "{role}'s program is rate-limited",
+    "restarting": "{role}'s agent is being started again",
     "compacting": "{role}'s program is making room in its context",
     "declared-wait": "{role} has declared work under way (mat wait)",
     "paused": "you paused it; free it: mat resume {session}",

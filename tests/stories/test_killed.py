@@ -46,6 +46,12 @@ def _turn(role: str) -> Act:
     return Act(turn)
 
 
+def _end_agent(world: World) -> None:
+    """The reviewer's program ends by itself, a moment before the ladder is due."""
+    world.driver.see("duo", "role.gone", "review", resumable=True)
+    world.settle()
+
+
 def _quiet(seconds: float) -> Act:
     return Act(lambda world: world.advance(seconds), seconds)
 
@@ -102,6 +108,10 @@ STORIES: dict[str, tuple[Sequence[Act], Sequence[Act]]] = {
         ),
     ),
     "restart": (BEGIN, (_human(request="restart", role="review"), _relay("dev", "review", 2), _quiet(5))),
+    "revival": (
+        (*BEGIN, _relay("dev", "review", 2), _turn("review"), _turn("review"), _quiet(W - 3)),
+        (Act(_end_agent), _quiet(30), _turn("review"), _quiet(3 * W)),
+    ),
     "down": (BEGIN, (_human(request="down"), _quiet(5))),
 }  # fmt: skip
 
@@ -151,7 +161,7 @@ def check(world: World, story: str, died_at: str, unknown: Sequence[str]) -> Non
     # Relays: each taken up once, each with an end, each typed once at most.
     sent = Counter(e.data["id"] for e in entries if e.name == "relay.sent")
     assert all(count == 1 for count in sent.values()), sent
-    texts = [text for (_, _role), seat in world.driver.seats.items() for text in seat.texts]
+    texts = world.driver.submitted
     for relay in sent:
         first = [t for t in texts if t.startswith(f"[relay {relay} ") and "[relay-redelivery" not in t]
         ends = [e for e in entries if e.name in ("relay.delivered", "relay.undeliverable") and e.data["id"] == relay]
@@ -235,6 +245,14 @@ def _restart_told(end: Told) -> None:
     assert not end.world.session().ledger.restarting
 
 
+def _revival_told(end: Told) -> None:
+    assert end.names["engine.seat"] >= 1
+    assert end.names["rung.skipped"] == 0
+    assert end.names["engine.crash_loop"] == 0
+    assert end.names["nudge"] >= 2
+    assert "restarting/review" not in end.world.session().ledger.gates
+
+
 def _down_told(end: Told) -> None:
     assert end.names["engine.down"] == 1
     assert "duo" not in end.world.supervisor.watched
@@ -244,7 +262,8 @@ def _down_told(end: Told) -> None:
 
 OWN = {
     "up": _up_told, "delivery": _delivery_told, "rungs": _rungs_told, "notification": _notification_told,
-    "spool": _spool_told, "boundary": _boundary_told, "restart": _restart_told, "down": _down_told,
+    "spool": _spool_told, "boundary": _boundary_told, "restart": _restart_told, "revival": _revival_told,
+    "down": _down_told,
 }  # fmt: skip
 
 

@@ -24,8 +24,8 @@ def test_what_is_handed_over_right_after_a_restart_waits_for_the_new_agent(world
     ]
 
 
-def test_a_rung_that_was_skipped_during_a_restart_comes_again(world: World) -> None:
-    """The window ends while the agent is being started: the ladder passes it by, and begins anew when it is there."""
+def test_a_rung_that_falls_due_during_a_restart_waits_for_the_new_agent(world: World) -> None:
+    """The window ends while the agent is being started: it is not passed by, and gets what never arrived."""
     world.driver.on_text = lambda session, role, _text: world.driver.end_turn(session, role) if role == "dev" else None
     world.up()
     world.driver.see("duo", "role.gone", "review")
@@ -41,7 +41,8 @@ def test_a_rung_that_was_skipped_during_a_restart_comes_again(world: World) -> N
 
     world.driver.restart = slow  # type: ignore[method-assign]
     world.human(request="restart", role="review")
-    assert world.decisions("duo", "rung.skipped")
+    assert not world.decisions("duo", "rung.skipped")
+    assert world.decisions("duo", "ladder.deferred")[0]["gates"] == ["restarting/review"]
     world.driver.see("duo", "role.idle", "review")
     world.advance(WINDOW_S + 5)
     assert sum("[relay-redelivery=" in text for text in world.driver.seats["duo", "review"].texts) == 1

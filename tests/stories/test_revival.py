@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
 
 from matcore.engine.revival import RESUME_AFTER_S
+from matcore.engine.starting import STARTS_WITHIN_S
 from tests.stories.world import World
 
 SOON = RESUME_AFTER_S + 2
@@ -100,6 +102,96 @@ def test_the_third_end_within_ten_minutes_is_told_once_and_nothing_is_started(wo
     world.advance(SOON)
     assert len(starts(world)) == 4
     assert len(world.told) == 1
+
+
+W = 600.0
+
+
+def talk(world: World) -> None:
+    """The developer has handed over once; both only end their turns."""
+    world.driver.on_text = lambda session, role, _text: world.driver.end_turn(session, role)
+    world.up()
+    world.relay("dev", "review", 1)
+    world.settle()
+
+
+def held(world: World) -> list[list[str]]:
+    return [list(d["gates"]) for d in world.decisions("duo", "ladder.deferred")]
+
+
+@pytest.mark.field_case("Nudges")
+def test_a_rung_that_falls_due_before_a_restart_waits_for_the_agent_that_comes(world: World) -> None:
+    """Rung 2 is the developer's, whose agent ends a moment before: neither skipped nor typed into nothing."""
+    talk(world)
+    world.advance(W + 5)
+    assert [d["role"] for d in world.decisions("duo", "nudge")] == ["review"]
+    world.advance(W - 10)
+    dead = world.driver.seats["duo", "dev"]
+    gone(world, "dev")
+    world.advance(SOON)
+    assert held(world) == [["restarting/dev"]]
+    assert len(starts(world)) == 1
+    world.advance(5)
+    idle(world, "dev")
+    world.advance(40)
+    assert world.decisions("duo", "rung.skipped") == []
+    assert [(d["rung"], d["role"]) for d in world.decisions("duo", "nudge")] == [(1, "review"), (2, "dev")]
+    assert dead.texts == []
+    assert ["IDLE RECOVERY" in text for text in world.driver.seats["duo", "dev"].texts] == [True]
+    assert all(e["ok"] for e in world.entries("effect.ended"))
+
+
+def test_a_rung_waits_for_a_restart_across_a_kill_of_the_supervisor(world: World) -> None:
+    """Killed in the ten seconds, and again while the agent is being started: the rung still waits for it."""
+    talk(world)
+    world.advance(2 * W - 5)
+    gone(world, "dev")
+    world.restart()
+    gone(world, "dev")
+    world.effects.drops = True
+    world.advance(SOON)
+    world.restart()
+    idle(world, "dev")
+    world.advance(W)
+    assert world.decisions("duo", "rung.skipped") == []
+    assert [(d["rung"], d["role"]) for d in world.decisions("duo", "nudge")] == [(1, "review"), (2, "dev")]
+
+
+@pytest.mark.field_case("Silence")
+def test_an_agent_that_is_not_started_again_holds_nothing(world: World) -> None:
+    """With the third end the wait is over: its rungs are passed by as for any that is gone, and the human hears."""
+    talk(world)
+    for _ in range(2):
+        gone(world)
+        world.advance(SOON)
+        idle(world)
+    gone(world)
+    world.advance(5)
+    assert "restarting/review" not in world.session().ledger.gates
+    world.advance(2 * W)
+    assert next(d["role"] for d in world.decisions("duo", "rung.skipped")) == "review"
+    world.advance(W)
+    assert any("stands still" in text for text in world.told)
+
+
+@pytest.mark.field_case("Silence")
+def test_an_agent_that_was_started_and_is_never_seen_again_holds_the_ladder_a_minute(world: World) -> None:
+    """The wait for it names its end; what can't be made out is told like anything else."""
+    talk(world)
+    begun = world.driver.restart
+
+    def blank(session: str, role: str, *, resume: str | None) -> Mapping[str, object]:
+        seat = begun(session, role, resume=resume)
+        world.driver.seats[session, role].status = "unknown"
+        return seat
+
+    world.driver.restart = blank  # type: ignore[method-assign]
+    gone(world)
+    world.advance(SOON)
+    (raised,) = [e["until"] for e in world.entries("gate.raised") if e["gate"] == "restarting"][-1:]
+    assert raised <= world.session().book.at + STARTS_WITHIN_S
+    world.advance(6 * W)
+    assert any("unknown/review" in text for text in world.told)
 
 
 def test_ends_that_lie_far_apart_are_no_loop(world: World) -> None:
