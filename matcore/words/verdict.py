@@ -6,7 +6,8 @@ that is read past, and of several objects the last one counts. What it then says
 acts on it: a verdict that breaks a rule is never guessed at, it is refused with the rule.
 
 Only an object that is not inside of another one counts. One that begins like a verdict and is no JSON breaks a rule
-where it would have counted: an object inside of its torn strings is somebody's example. `null` is the same as absent.
+where it would have counted: an object inside of its torn strings is somebody's example. Without any other verdict, so
+does one in single quotes: sent as a plain handoff it would leave both sides waiting. `null` is the same as absent.
 Standard library only, like all that `send-relay` loads; reading takes time in proportion to the text.
 """
 
@@ -28,6 +29,10 @@ _ALL = ("verdict", "reason", "hint", "new_prompt", "human_question")
 _WORDS = ", ".join(f"`{word}`" for word in _FIELDS)
 _BEGINS = re.compile(r'\{\s*"')
 _BEGINS_AS_ONE = re.compile(r'\{\s*"verdict"\s*:')
+_QUOTES = "['\u2018\u2019\u201c\u201d`]"
+_MEANT_AS_ONE = re.compile(rf"\{{[^{{}}]*{_QUOTES}verdict{_QUOTES}\s*:|^[ \t>]*\{{\s*verdict\s*:", re.MULTILINE)
+"""A dictionary of Python, or quotes that an editor made: whoever begins so has said a verdict that nobody would act on.
+Without quotes it may be a type or a schema within prose, and counts where a line begins with it."""
 _NULLS = ("", "null", "~")
 _SHOWN = 60
 
@@ -113,10 +118,12 @@ def _of_body(body: str) -> dict[str, object] | None:
     """The last outermost object that has a verdict."""
     last: dict[str, object] | None = None
     torn: VerdictError | None = None
-    if '"verdict"' not in body:
+    if "verdict" not in body:
         return None
     at = 0
+    around = list[str]()
     while (begin := _BEGINS.search(body, at)) is not None:
+        around.append(body[at : begin.start()])
         try:
             pairs, at = _DECODER.raw_decode(body, begin.start())
         except RecursionError:
@@ -124,11 +131,13 @@ def _of_body(body: str) -> dict[str, object] | None:
         except ValueError as error:
             at = max(getattr(error, "pos", 0), begin.end())
             if _BEGINS_AS_ONE.match(body, begin.start()):
-                torn = _torn(error)
+                torn = _torn(_what(error))
         else:
             said = {name: value for name, value in pairs if value is not None}
             if "verdict" in said:
                 last, torn = said, _twice(pairs)
+    if torn is None and last is None and any(map(_MEANT_AS_ONE.search, (*around, body[at:]))):
+        raise _torn("its names are not in double quotes")
     if torn is not None:
         raise torn
     return last
@@ -142,10 +151,13 @@ _DECODER = json.JSONDecoder(object_pairs_hook=_Pairs, strict=False)
 """Not strict: a line break inside of a string is form."""
 
 
-def _torn(error: ValueError) -> VerdictError:
-    what = "a number is too long"
+def _what(error: ValueError) -> str:
     if isinstance(error, json.JSONDecodeError):
-        what = f"{error.msg} in line {error.lineno} of the body"
+        return f"{error.msg} in line {error.lineno} of the body"
+    return "a number is too long"
+
+
+def _torn(what: str) -> VerdictError:
     return VerdictError(
         f"the object with `verdict` is no JSON ({what}): put every name and text into double quotes, write "
         '`\\"` for a quote inside of a text, and no comma after the last one'

@@ -61,6 +61,15 @@ def test_a_wrong_verdict_is_refused_with_its_rule(scene: Scene, say: Say) -> Non
     assert [(record["check"], record["blocks"]) for record in refused] == [("verdict", 1)]
 
 
+def test_a_verdict_in_single_quotes_is_refused_and_no_plain_handoff(scene: Scene, say: Say) -> None:
+    """Code would have acted on none of it, and the developer would have waited for a hint that never came."""
+    scene.file("v.md", "Not yet.\n\n{'verdict': 'retry', 'hint': 'add a test'}\n")
+    code, out, err = say("send-relay", "dev", "v.md", role="review")
+    assert (code, out, scene.index()) == (1, "", [])
+    assert "double quotes" in err
+    assert err.endswith("; nothing sent\n")
+
+
 def test_the_same_verdict_in_two_rounds_arrives_twice(scene: Scene, say: Say) -> None:
     """What the developer handed back in between makes it a new word."""
     scene.file("v.md", '{"verdict": "retry", "hint": "it still fails"}\n')
