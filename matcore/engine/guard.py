@@ -7,10 +7,10 @@ from __future__ import annotations
 import contextlib
 import logging
 import os
+import select
 import signal
 import subprocess
 import sys
-import threading
 import time
 from collections import deque
 from collections.abc import Iterator
@@ -46,15 +46,20 @@ class Guard:
         self._clock = SystemClock()
         self._failures: deque[float] = deque()
         self._told = False
-        self._stop = threading.Event()
-        self._child: subprocess.Popen[bytes] | None = None
+        self._stopping = False
+        self._signals, self._signalled = os.pipe()
 
     def run(self) -> int:
+        """In the main thread. Returns once the supervisor has ended well, or it and we were told to."""
+        os.set_blocking(self._signals, False)
+        os.set_blocking(self._signalled, False)
+        signal.set_wakeup_fd(self._signalled, warn_on_full_buffer=False)
         signal.signal(signal.SIGTERM, self._on_signal)
         signal.signal(signal.SIGINT, self._on_signal)
-        while not self._stop.is_set():
+        signal.signal(signal.SIGCHLD, lambda *_: None)  # only one with a handler wakes us
+        while not self._stopping:
             code = self._watch()
-            if code == 0 or self._stop.is_set():
+            if code == 0 or self._stopping:
                 return 0
             self._failed(code)
         return 0
@@ -63,15 +68,30 @@ class Guard:
         """Wait for the end of one supervisor, the living one or else a new one. Returns its exit code."""
         if heartbeat.alive(self._places):
             return self._watch_another()
-        self._child = child = self._started()
-        while True:
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                return child.wait(LOOK_S)
-            if self._stop.is_set():
+        child = self._started()
+        while (code := self._wait(LOOK_S, child)) is None:
+            if self._stopping:
                 child.terminate()
-            elif self._hangs(child.pid):
+                return child.wait()
+            if self._hangs(child.pid):
                 log.error("the supervisor (pid %d) has no heartbeat; it is ended", child.pid)
                 child.kill()
+        return code
+
+    def _wait(self, seconds: float, child: subprocess.Popen[bytes] | None = None) -> int | None:
+        """Until that time has passed, we are told to end, or `child` has ended: its exit code then.
+
+        A signal ends the wait; `Popen.wait` with a timeout would look 20 times a second, for months.
+        """
+        until_s = time.monotonic() + seconds
+        while True:
+            code = child.poll() if child is not None else None
+            left_s = until_s - time.monotonic()
+            if code is not None or self._stopping or left_s <= 0:
+                return code
+            select.select([self._signals], [], [], left_s)
+            with contextlib.suppress(BlockingIOError):
+                os.read(self._signals, 4096)
 
     def _started(self) -> subprocess.Popen[bytes]:
         argv = [sys.executable, "-m", "matcore.cli.main", "supervise", "--until-idle"]
@@ -83,7 +103,8 @@ class Guard:
         heartbeat says whether it ended well."""
         while heartbeat.alive(self._places):
             beat = heartbeat.read(self._places)
-            if self._stop.wait(LOOK_S):
+            self._wait(LOOK_S)
+            if self._stopping:
                 if beat is not None:
                     _signal(beat.pid, signal.SIGTERM)
                 return 0
@@ -95,14 +116,17 @@ class Guard:
 
     def _hangs(self, pid: int) -> bool:
         """Whether its heartbeat has stood still for too long while we were awake: a suspended machine is no hang, and
-        where nobody can write, a heartbeat says nothing."""
-        beat = heartbeat.read(self._places)
+        where nobody can write, a heartbeat says nothing. One of another process is none of this one's yet."""
         touched = heartbeat.touched_ns(self._places)
         now = self._clock.mono_s()
-        if beat is None or beat.pid != pid or (pid, touched) != self._last_beat or now - self._looked_s > 5 * LOOK_S:
+        if (pid, touched) != self._last_beat or now - self._looked_s > 5 * LOOK_S or not self._has_beaten(pid):
             self._last_beat, self._since_s = (pid, touched), now
         self._looked_s = now
         return now - self._since_s > self._hangs_after_s and os.access(self._places.root, os.W_OK)
+
+    def _has_beaten(self, pid: int) -> bool:
+        beat = heartbeat.read(self._places)
+        return beat is not None and beat.pid == pid
 
     def _failed(self, code: int) -> None:
         now = self._clock.boot_s()
@@ -115,7 +139,7 @@ class Guard:
         elif not self._told:
             self._told = True
             self._tell(code)
-        self._stop.wait(BACK_OFF_S[min(len(self._failures), len(BACK_OFF_S)) - 1])
+        self._wait(BACK_OFF_S[min(len(self._failures), len(BACK_OFF_S)) - 1])
 
     def _tell(self, code: int) -> None:
         text = notice("guard", failures=TOO_MANY, log=str(self._places.log), reason=f"exit code {code}")
@@ -123,7 +147,7 @@ class Guard:
         log.error("told the human: %s", told)
 
     def _on_signal(self, _number: int, _frame: FrameType | None) -> None:
-        self._stop.set()
+        self._stopping = True
 
 
 def configured(places: StatePlaces) -> list[object]:
