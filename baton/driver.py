@@ -58,6 +58,20 @@ class BatonDriver:
 
     # -- life ------------------------------------------------------------------------------------------------------
 
+    def check(self, spec: SessionSpec) -> None:
+        """Raises `BadConfig` with all that `launch` would refuse for it. Starts nothing and writes nothing."""
+        places = SessionPlaces.of(spec.workdir, spec.session)
+        faults: list[str] = []
+        for role in spec.roles:
+            try:
+                self._served(spec, role.name, places, None)
+            except BadConfig as error:
+                faults += error.faults
+            except Unavailable:  # a program that is not there yet is no fault of the file
+                pass
+        if faults:
+            raise BadConfig(faults)
+
     def launch(self, spec: SessionSpec, *, resume: Mapping[str, str]) -> Mapping[str, Mapping[str, object]]:
         """Start the session's worker if none serves it. Raises `BadConfig`, `Unavailable`; nothing is started then."""
         places = SessionPlaces.of(spec.workdir, spec.session)

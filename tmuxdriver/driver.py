@@ -57,6 +57,17 @@ class TmuxDriver:
 
     # -- life ------------------------------------------------------------------------------------------------------
 
+    def check(self, spec: SessionSpec) -> None:
+        """Raises `BadConfig` with all that `launch` would refuse for it. Starts nothing and writes nothing."""
+        faults: list[str] = []
+        for role in spec.roles:
+            try:
+                layout.check(spec, role, self._profile(spec, role.backend), hooks=self._hooks)
+            except BadConfig as err:
+                faults += err.faults
+        if faults:
+            raise BadConfig(faults)
+
     def launch(self, spec: SessionSpec, *, resume: Mapping[str, str]) -> Mapping[str, Mapping[str, object]]:
         """Start what is missing of a session. Two at once are one after the other, so nothing starts twice."""
         if shutil.which(self._tmux.binary) is None:

@@ -92,6 +92,11 @@ def plan(spec: SessionSpec, role: RoleSpec, profile: Profile, *, resume: str | N
     return Start((found, *words[1:]), env, role.dir, agent_session, boot_s(), untold)
 
 
+def check(spec: SessionSpec, role: RoleSpec, profile: Profile, *, hooks: bool) -> None:
+    """Raises `BadConfig` for what its program can't do, as `plan` does; writes nothing."""
+    _words(spec, role, profile, resume=False, hooks=hooks)
+
+
 def _words(spec: SessionSpec, role: RoleSpec, profile: Profile, *, resume: bool, hooks: bool) -> list[str]:
     launch = profile.launch
     if resume and not launch.resume:

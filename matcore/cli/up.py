@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING
 import click
 
 from matcore.cli.common import backends, echo_json, json_option, places
-from matcore.errors import BadConfig, MatError, Refused
+from matcore.errors import BadConfig, Refused
 from matcore.show.text import plain
 
 if TYPE_CHECKING:
+    from matcore.cli.lacking import Lacking
     from matcore.engine.config import SessionConfig
     from matcore.engine.launch import Launched
 
@@ -30,6 +31,7 @@ def command(file: Path, goal: str | None, then_attach: bool, dry_run: bool, as_j
     """Launch the session of FILE (duo.yaml by default) and watch it.
 
     Running it again re-attaches: nothing starts twice. After a reboot it resumes the agents' sessions."""
+    from matcore.cli import lacking
     from matcore.engine.config import load
     from matcore.engine.launch import running, up
 
@@ -38,9 +40,10 @@ def command(file: Path, goal: str | None, then_attach: bool, dry_run: bool, as_j
     folder = file.absolute().parent
     config = load(file, backends=backends(folder))
     _check_prompts(file, config, folder)
+    _check_driver(file, config, folder)
     running(places(), config, folder)
     if dry_run:
-        _say_plan(config, as_json)
+        _say_plan(config, folder, as_json)
         return
     size = shutil.get_terminal_size(_WITHOUT_TERMINAL)
     try:
@@ -59,7 +62,7 @@ def command(file: Path, goal: str | None, then_attach: bool, dry_run: bool, as_j
             f"WARNING: {file} has another {', '.join(launched.changed)} now than {launched.session} runs with; "
             f"to apply it: mat down {launched.session}, then mat up"
         )
-    _warn(config)
+    _warn(config, lacking.of(config, folder, roles=launched.started))
     if then_attach:
         from matcore.cli.attach import attach
 
@@ -81,34 +84,33 @@ def _check_prompts(file: Path, config: SessionConfig, folder: Path) -> None:
         raise BadConfig(faults)
 
 
-def _say_plan(config: SessionConfig, as_json: bool) -> None:
+def _check_driver(file: Path, config: SessionConfig, folder: Path) -> None:
+    """Raises `BadConfig` with all that the driver would refuse, before anything is started."""
+    from matcore.engine.launch import check
+
+    try:
+        check(config, folder)
+    except BadConfig as error:
+        raise BadConfig([f"{file}: {fault}" for fault in error.faults]) from error
+
+
+def _say_plan(config: SessionConfig, folder: Path, as_json: bool) -> None:
+    from matcore.cli import lacking
     from matcore.engine.config import to_json
 
-    missing = _missing(config)
+    lacks = lacking.of(config, folder)
     if as_json:
-        echo_json({"session": config.session, "valid": True, "missing": missing, "config": to_json(config)})
+        plan = {
+            "session": config.session, "valid": True, "missing": list(lacks.programs),
+            "unset": [f"{role}.{name}" for role, name in lacks.unset],
+            "silent": [channel for channel, _ in lacks.channels], "config": to_json(config),
+        }  # fmt: skip
+        echo_json(plan)
     else:
         click.echo(f"{config.session}: valid; would start on {config.driver}:")
         for name, role in config.roles.items():
             click.echo(f"  {name}: {plain(role.backend)}, prompt {plain(role.prompt)}")
-    for program in missing:
-        _loudly(f"WARNING: {program} is not on PATH; mat up would start nothing. Install it, or name another backend.")
-    _warn(config)
-
-
-def _missing(config: SessionConfig) -> list[str]:
-    """The agent programs that a profile names and that are not on PATH."""
-    from tmuxdriver import profile
-
-    found = []
-    for backend in dict.fromkeys(role.backend for role in config.roles.values()):
-        try:
-            program = profile.load(backend).launch.argv[0]
-        except MatError:  # a profile in the project, which its driver reads
-            continue
-        if not program.startswith("{") and shutil.which(program) is None:
-            found.append(program)
-    return found
+    _warn(config, lacks)
 
 
 def _say(launched: Launched) -> None:
@@ -120,12 +122,18 @@ def _say(launched: Launched) -> None:
     click.echo(f"  stop:   mat down {name}")
 
 
-def _warn(config: SessionConfig) -> None:
-    if not config.notify:
+def _warn(config: SessionConfig, lacks: Lacking) -> None:
+    for said in lacks.warnings(config.driver):
+        _loudly(f"WARNING: {said}")
+    if len(lacks.channels) == len(config.notify):
+        advice = (
+            "mend one of them"
+            if config.notify
+            else "add `notify:` to the file, for example `notify: [{command: [notify-send, mat]}]`"
+        )
         _loudly(
             "WARNING: no notification would reach a person: when the session stands still, nobody is told. "
-            "Add `notify:` to the file, for example `notify: [{command: [notify-send, mat]}]`, and try it: "
-            "mat notify --test"
+            f"To be told, {advice}, and try it: mat notify --test"
         )
     if config.recovery.progress_deadline == 0:
         _loudly(

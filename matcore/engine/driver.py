@@ -15,7 +15,7 @@ import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 
 class Verdict(enum.StrEnum):
@@ -86,6 +86,14 @@ class SessionSpec:
 def new_session() -> str:
     """The id of an agent session that is opened now. Made here alone, for all drivers; nobody builds one."""
     return str(uuid.uuid4())
+
+
+@runtime_checkable
+class Checks(Protocol):
+    """What a driver may have, too: `mat up --dry-run` asks it."""
+
+    def check(self, spec: SessionSpec) -> None:
+        """Raises `BadConfig` with all that `launch` would refuse for it. Starts nothing and writes nothing."""
 
 
 class Driver(Protocol):

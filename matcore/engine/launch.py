@@ -23,6 +23,7 @@ from matcore.engine import briefing, guard, heartbeat
 from matcore.engine.about import make_folders
 from matcore.engine.book import RULES_VERSION, Book
 from matcore.engine.config import SessionConfig, to_json
+from matcore.engine.driver import Checks
 from matcore.engine.drivers import make
 from matcore.engine.jobs import places_of
 from matcore.engine.ledger import Ledger
@@ -81,6 +82,16 @@ def up(
         record = spoolfile.write(state.spool, record_of(ledger, seats, goal)) if started or before is None else None
         _wait_until_watched(state, config.session, record)
         return Launched(config.session, started, before is None, changed)
+
+
+def check(config: SessionConfig, workdir: Path) -> None:
+    """Raises `BadConfig` with what the driver would refuse of it. Starts nothing and writes nothing."""
+    ledger = Ledger(session=config.session, config=to_json(config))
+    ledger.workdir, ledger.path = str(workdir), os.environ.get("PATH", os.defpath)
+    spec = spec_of(ledger)
+    driver = make(config.driver, spec.options)
+    if isinstance(driver, Checks):
+        driver.check(spec)
 
 
 def running(state: StatePlaces, config: SessionConfig, workdir: Path) -> Ledger | None:
