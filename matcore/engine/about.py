@@ -17,6 +17,7 @@ import msgspec
 
 from matcore import said_index, said_sent
 from matcore.engine import briefing
+from matcore.engine.foldermarks import FolderMarks
 from matcore.engine.heartbeat import replace
 from matcore.engine.jobs import places_of
 from matcore.engine.session import Session
@@ -32,12 +33,26 @@ class Upkeep:
     def __init__(self, state: StatePlaces) -> None:
         self._state = state
         self._written: dict[str, bytes] = {}
+        self._marks: dict[str, FolderMarks] = {}
 
     def keep(self, session: Session, *, ended: bool = False) -> list[str]:
         """Bring a session's folder up to date. Returns what was missing and had to be made again. Raises `OSError`.
 
         `ended`: the session is about to end, and its agents' commands say so from now on.
         """
+        marks = self._marks.get(session.name)
+        if marks is None:
+            marks = self._marks[session.name] = FolderMarks(session.places, session.roles)
+        seen = marks.look()
+        changed = session.about_changed or session.index_stale or ended
+        if not changed and marks.are_known(seen) and not _has_file(self._state.spool / "tmp"):
+            return []
+        missing = self._look_through(session, ended=ended)
+        if not missing and not _half_sent(session, self._state):
+            marks.found_well(seen)
+        return missing
+
+    def _look_through(self, session: Session, *, ended: bool) -> list[str]:
         places = places_of(session.ledger)
         missing = make_folders(places, session.roles)
         with contextlib.suppress(BadConfig):  # its source is gone, too: the agent has read it long ago
@@ -47,7 +62,7 @@ class Upkeep:
             session.index_stale = False
             rewrite_index(session, places)
             missing += [] if stands else [places.sent_index.name]
-        finish_sending(session, places, self._state)
+        finish_sending(session, self._state)
         about = msgspec.json.encode(_about(session, self._state, ended=ended))
         if self._written.get(session.name) != about or not places.about.exists():
             replace(places.about, about)
@@ -56,6 +71,7 @@ class Upkeep:
 
     def forget(self, session: str) -> None:
         self._written.pop(session, None)
+        self._marks.pop(session, None)
 
 
 def make_folders(places: SessionPlaces, roles: Sequence[str]) -> list[str]:
@@ -99,13 +115,18 @@ def rewrite_index(session: Session, places: SessionPlaces) -> None:
         replace(places.sent_index, text.encode())
 
 
-def finish_sending(session: Session, places: SessionPlaces, state: StatePlaces) -> None:
+def finish_sending(session: Session, state: StatePlaces) -> None:
     """Publish what a sender that was killed has numbered and not yet handed over."""
-    folders = [state.spool, *(places.spool(role) for role in session.roles)]
-    if any(_has_file(folder / "tmp") for folder in folders):
-        with said_index.Lock(str(places.root)):
-            data = said_index.read(str(places.root), session.name)
-            said_sent.finish(str(places.root), data, [str(state.spool)])
+    if _half_sent(session, state):
+        root = str(session.places.root)
+        with said_index.Lock(root):
+            said_sent.finish(root, said_index.read(root, session.name), [str(state.spool)])
+
+
+def _half_sent(session: Session, state: StatePlaces) -> bool:
+    """Whether a sender is at work, or was killed at it."""
+    folders = [state.spool, *(session.places.spool(role) for role in session.roles)]
+    return any(_has_file(folder / "tmp") for folder in folders)
 
 
 def _has_file(folder: Path) -> bool:
