@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import re
 import time
 from collections.abc import Mapping
@@ -12,7 +13,7 @@ import psutil
 
 from tmuxdriver.profile import Profile
 
-_NOT_RUNNING = frozenset("TtZXx")
+_NOT_RUNNING = frozenset((b"T", b"t", b"Z", b"X", b"x"))
 """Stopped, traced, zombie, dead: the letters of /proc/PID/stat."""
 _ENDING = re.compile(r"\.(?:exe|js|cjs|mjs|py)$")
 
@@ -95,12 +96,18 @@ def _is_agent(profile: Profile, process: psutil.Process) -> bool:
 def in_foreground(pid: int) -> bool:
     """Whether a process lives, is not stopped, and its group has the terminal. Where the system does not say, it has.
 
-    One small file is read, so that it may be asked of every agent in each tick.
+    One small file is read, by the barest means, so that it may be asked of every agent in each tick.
     """
     try:
-        fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
+        handle = os.open(f"/proc/{pid}/stat", os.O_RDONLY)
     except OSError:
         return _lives_elsewhere(pid)
+    try:
+        fields = os.read(handle, 4096).rpartition(b")")[2].split(None, 6)
+    except OSError:  # it has ended since
+        return False
+    finally:
+        os.close(handle)
     group, foreground = int(fields[2]), int(fields[5])
     return fields[0] not in _NOT_RUNNING and (foreground <= 0 or group == foreground)
 

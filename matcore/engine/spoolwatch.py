@@ -129,7 +129,7 @@ def _here_or_above(name: str) -> tuple[str, str]:
 
 def _identity(folder: Path) -> Identity | None:
     try:
-        about = (folder / "new").lstat()
+        about = os.lstat(_new(folder))
     except OSError:
         return None
     return about.st_dev, about.st_ino
@@ -138,7 +138,12 @@ def _identity(folder: Path) -> Identity | None:
 def _has_something(folder: Path) -> bool:
     """Or is gone, or can't be read: the reader sees to that."""
     try:
-        with os.scandir(folder / "new") as found:
+        with os.scandir(_new(folder)) as found:
             return next(found, None) is not None
     except OSError:
         return True
+
+
+def _new(folder: Path) -> str:
+    """As `folder / "new"`, which would be the greater part of a sweep over hundreds of spools."""
+    return os.path.join(folder, "new")  # noqa: PTH118
