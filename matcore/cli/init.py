@@ -14,7 +14,7 @@ PROGRAMS = ("claude", "codex", "pi", "opencode")
 _SANDBOX = {"codex": "Codex's default sandbox keeps .git read-only: it can't commit."}
 _TEMPLATE = """\
 # One group of coding agents that mat supervises. Start it: mat up
-# Every key: mat up --dry-run tells what is wrong, with its line.
+# Every key is in docs/duo-yaml.md of mat; mat up --dry-run tells what is wrong here, with its line.
 
 # session: shop-duo          # default: this directory's name, -duo
 driver: tmux                 # each role in a window of a tmux server of mat's own

@@ -11,14 +11,15 @@ import unicodedata
 from collections.abc import Collection
 from importlib.metadata import entry_points
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import msgspec
 
 from matcore.engine import configchecks as checks
 from matcore.engine import yamltree
 from matcore.engine.configchecks import NAME_CHARACTERS, Around, duration_s
-from matcore.engine.shaped import by_name, in_order, number, several, struct, text
+from matcore.engine.configtypes import Baton, Cycle, Handoff, NotifyCommand, Recovery, Role, SessionConfig, Tmux
+from matcore.engine.shaped import struct
 from matcore.engine.yamltree import Faults, Tree, quoted
 from matcore.errors import BadConfig
 from matcore.words import handoff
@@ -28,102 +29,6 @@ SUFFIX = "-duo"
 
 class DoubleWired(BadConfig):
     """A handoff check is both a command for agents and a send gate; it may be wired in one place only."""
-
-
-def _variables(tree: Tree, path: str, faults: Faults) -> object:
-    if isinstance(tree.value, dict):
-        return faults.add(
-            tree.line, path, "must be a list of names such as [OPENAI_API_KEY]; values are taken from your environment"
-        )
-    return several(text(checks.variable), "[OPENAI_API_KEY]")(tree, path, faults)
-
-
-class NotifyCommand(msgspec.Struct, frozen=True, kw_only=True):
-    """A program that gets the message on its stdin."""
-
-    command: Annotated[tuple[str, ...], in_order(text(), "[notify-send, mat]")]
-
-
-def _channel(tree: Tree, path: str, faults: Faults) -> object:
-    if isinstance(tree.value, dict):
-        return struct(NotifyCommand)(tree, path, faults)
-    return text(checks.url)(tree, path, faults)
-
-
-class Role(msgspec.Struct, frozen=True, kw_only=True):
-    """One seat. `dir` is absolute, None for the session's directory; `env` names variables, never their values.
-
-    `prompt` is `duo-<role>` where the file names none.
-    """
-
-    backend: Annotated[str, text(checks.backend)]
-    prompt: Annotated[str, text(checks.matching(checks.PATH_LIKE, "prompt's name"))] = ""
-    kick: Annotated[str | None, text()] = None
-    dir: Annotated[str | None, text(checks.folder)] = None
-    permissions: Annotated[str, text(checks.matching(checks.PATH_LIKE, "word for permissions"))] = "default"
-    args: Annotated[tuple[str, ...], in_order(text(), "[--model, NAME]")] = ()
-    env: Annotated[tuple[str, ...], _variables] = ()
-
-
-class Recovery(msgspec.Struct, frozen=True, kw_only=True):
-    """Seconds. `progress_deadline` None is the rules' default, 0 is off.
-
-    `restart`: is an agent that ended by itself started again in its agent session (`auto`), or by a person (`never`)?
-    """
-
-    window: Annotated[float, number(checks.positive)] = 600.0
-    gate_settle: Annotated[float, number(checks.seconds)] = 30.0
-    progress_deadline: Annotated[float | None, number(checks.seconds)] = None
-    restart: Annotated[str, text(checks.one_of("auto", "never"))] = "auto"
-
-
-class Handoff(msgspec.Struct, frozen=True, kw_only=True):
-    """What a handoff must have. `gates` are checks that sending runs, `commands` those that agents run themselves."""
-
-    require: Annotated[
-        tuple[str, ...], several(text(checks.matching(checks.FRONT_KEY, "key of a front matter")), "[issue]")
-    ] = ()
-    max_blocks: Annotated[int, number(checks.count)] = 3
-    gates: Annotated[tuple[str, ...], several(text(checks.check), "[required-keys]")] = ()
-    commands: Annotated[tuple[str, ...], several(text(checks.check), "[required-keys]")] = ()
-
-
-class Tmux(msgspec.Struct, frozen=True, kw_only=True):
-    """`socket`: a name (`tmux -L`) or an absolute path (`tmux -S`)."""
-
-    socket: Annotated[str, text(checks.matching(checks.SOCKET, "socket's name or absolute path"))] = "mat"
-
-
-class Baton(msgspec.Struct, frozen=True, kw_only=True):
-    """`turn_timeout`: seconds a headless turn may take. `output`: bytes of what it prints that are kept in its log."""
-
-    turn_timeout: Annotated[float, number(checks.positive)] = 3600.0
-    output: Annotated[int, number(checks.size)] = 8 * 1024 * 1024
-
-
-class Cycle(msgspec.Struct, frozen=True, kw_only=True):
-    """`max_rounds` None is no limit."""
-
-    max_rounds: Annotated[int | None, number(checks.count)] = None
-
-
-_ROLES = by_name(checks.name, struct(Role), "{dev: {backend: claude}, review: {backend: codex}}")
-
-
-class SessionConfig(msgspec.Struct, frozen=True, kw_only=True):
-    """A whole configuration. The order of `roles` decides ties."""
-
-    roles: Annotated[dict[str, Role], _ROLES]
-    session: Annotated[str, text(checks.name)] = ""
-    driver: Annotated[str, text(checks.driver)] = "tmux"
-    goal: Annotated[str | None, text()] = None
-    recovery: Annotated[Recovery, struct(Recovery)] = Recovery()
-    handoff: Annotated[Handoff, struct(Handoff)] = Handoff()
-    tmux: Annotated[Tmux, struct(Tmux)] = Tmux()
-    baton: Annotated[Baton, struct(Baton)] = Baton()
-    cycle: Annotated[Cycle, struct(Cycle)] = Cycle()
-    notify: Annotated[tuple[str | NotifyCommand, ...], several(_channel, '["ntfy://my-topic"]')] = ()
-    heartbeat: Annotated[str | None, text(checks.web_url)] = None
 
 
 _ELSEWHERE = {
