@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from matcore.engine.shaped import suggestion
+from matcore.engine.shaped import choice
 from matcore.engine.yamltree import quoted
 from matcore.errors import BadConfig
 
@@ -151,21 +151,21 @@ def variable(value: str) -> str:
 def backend(value: str) -> str:
     backends = _around.get().backends
     if backends is not None and value not in backends:
-        raise ValueError(f"no backend {quoted(value)}; {suggestion(value, backends)}")
+        raise ValueError(f"no backend {quoted(value)}; {choice(value, backends)}")
     return matching(PATH_LIKE, "backend")(value)
 
 
 def driver(value: str) -> str:
     drivers = _around.get().drivers
     if value not in drivers:
-        raise ValueError(f"no driver {quoted(value)}; {suggestion(value, drivers)}")
+        raise ValueError(f"no driver {quoted(value)}; {choice(value, drivers)}")
     return value
 
 
 def check(value: str) -> str:
     checks = _around.get().checks
     if value not in checks:
-        raise ValueError(f"no check {quoted(value)}; {suggestion(value, checks)}")
+        raise ValueError(f"no check {quoted(value)}; {choice(value, checks)}")
     return value
 
 

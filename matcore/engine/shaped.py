@@ -19,16 +19,26 @@ from matcore.engine.yamltree import Faults, Tree, quoted
 
 Reader = Callable[[Tree, str, Faults], Any]
 SHOWN_NAMES = 12
+CLOSE_NAMES = 2
 
 
 def suggestion(word: str, known: Collection[str]) -> str:
     """What else may have been meant: one close name, or all of them."""
     close = difflib.get_close_matches(word, known, n=1)
-    if close:
-        return f'did you mean "{close[0]}"?'
+    return f'did you mean "{close[0]}"?' if close else f"there {_listed(known)}"
+
+
+def choice(word: str, known: Collection[str]) -> str:
+    """The same where people choose from a few names that they need not know: the close ones, and all of them."""
+    close = difflib.get_close_matches(word, known, n=CLOSE_NAMES)
+    meant = " or ".join(f'"{name}"' for name in close)
+    return f"did you mean {meant}? There {_listed(known)}" if close else f"there {_listed(known)}"
+
+
+def _listed(known: Collection[str]) -> str:
     names = sorted(known)
     more = ", …" if len(names) > SHOWN_NAMES else ""
-    return f"there are: {', '.join(names[:SHOWN_NAMES])}{more}" if names else "there are none"
+    return f"are: {', '.join(names[:SHOWN_NAMES])}{more}" if names else "are none"
 
 
 def text(check: Callable[[str], str] = str) -> Reader:
@@ -102,10 +112,12 @@ def by_name(key: Callable[[str], str], reader: Reader, example: str) -> Reader:
 
 def struct(kind: type[msgspec.Struct], elsewhere: Mapping[str, str] | None = None) -> Reader:
     """A mapping with the keys that `kind` has. `elsewhere`: keys that people look for here, and where they are."""
-    readers = {}
+    readers, examples = {}, {}
     for name, hint in get_type_hints(kind, include_extras=True).items():
         if get_origin(hint) is Annotated:
-            readers[name] = next(extra for extra in get_args(hint)[1:] if callable(extra))
+            said = get_args(hint)[1:]
+            readers[name] = next(extra for extra in said if callable(extra))
+            examples[name] = next((e.examples[0] for e in said if isinstance(e, msgspec.Meta) and e.examples), "…")
     needed = {f.name for f in msgspec.structs.fields(kind) if f.required}
 
     def read(tree: Tree, path: str, faults: Faults) -> object:
@@ -120,7 +132,7 @@ def struct(kind: type[msgspec.Struct], elsewhere: Mapping[str, str] | None = Non
             elif value.value is not None or name in needed:
                 values[name] = readers[name](value, inner, faults)
         for name in needed & readers.keys() - tree.value.keys():
-            faults.add(tree.line, path, f"has no {name}")
+            faults.add(tree.line, path, f"has no {name}; add for example `{name}: {examples[name]}`")
         return None if faults.found else kind(**values)
 
     return read
