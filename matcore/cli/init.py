@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 
 import click
 
-from matcore.cli.common import echo_json, json_option
-from matcore.errors import Refused
+from matcore.cli.common import backends, echo_json, json_option
+from matcore.errors import MatError, Refused
 
-PROGRAMS = ("claude", "codex", "pi", "opencode")
+FIRST = ("claude", "codex", "pi", "opencode")
+"""Of several that are here the earlier ones are proposed; all others with a profile follow by name."""
 _SANDBOX = {"codex": "Codex's default sandbox keeps .git read-only: it can't commit."}
 _TEMPLATE = """\
 # One group of coding agents that mat supervises. Start it: mat up
@@ -53,10 +56,11 @@ notify: []
 def command(force: bool, as_json: bool) -> None:
     """Write a commented duo.yaml here, for the agent programs that are found on PATH."""
     path = Path("duo.yaml")
-    if path.exists() and not force:
-        raise Refused("duo.yaml is there already; edit it, or: mat init --force")
-    found = [name for name in PROGRAMS if shutil.which(name)]
-    dev = found[0] if found else PROGRAMS[0]
+    if not force and _is_used(path):
+        raise Refused("duo.yaml is there already; edit it, or write over it: mat init --force")
+    known = programs(Path.cwd())
+    found = [backend for backend, program in known.items() if shutil.which(program)]
+    dev = found[0] if found else FIRST[0]
     review = next((name for name in found if name != dev), dev)
     try:
         path.write_text(_TEMPLATE.format(dev=dev, review=review), encoding="utf-8")
@@ -65,14 +69,40 @@ def command(force: bool, as_json: bool) -> None:
     if as_json:
         echo_json({"file": str(path.absolute()), "dev": dev, "review": review, "found": found})
     else:
-        _say(dev, review, found)
+        _say(dev, review, found, known.values())
 
 
-def _say(dev: str, review: str, found: list[str]) -> None:
+def programs(folder: Path) -> dict[str, str]:
+    """The agent programs that have a profile, those of `folder` and of the user included: backend to program."""
+    from tmuxdriver import profile
+
+    known = {}
+    for backend in sorted(
+        backends(folder), key=lambda name: (name not in FIRST, FIRST.index(name) if name in FIRST else 0, name)
+    ):
+        with suppress(MatError):  # a broken profile is for `mat doctor` to tell
+            program = profile.load(backend, folders=(folder / ".mat" / "agents" / "backends",)).launch.argv[0]
+            if not program.startswith("{"):  # the scripted agent is no program of its own
+                known[backend] = program
+    return known
+
+
+def _is_used(path: Path) -> bool:
+    """Whether something stands in it: an empty file is as good as none."""
+    try:
+        return bool(path.read_bytes().strip())
+    except FileNotFoundError:
+        return False
+    except OSError:
+        return True
+
+
+def _say(dev: str, review: str, found: list[str], known: Iterable[str]) -> None:
+    named = list(dict.fromkeys((dev, review)))
     if found:
-        click.echo(f"wrote duo.yaml for {dev} and {review}; next: edit it, then mat up --dry-run, then mat up")
+        click.echo(f"wrote duo.yaml for {' and '.join(named)}; next: edit it, then mat up --dry-run, then mat up")
     else:
-        click.echo(f"wrote duo.yaml; none of {', '.join(PROGRAMS)} is on PATH, so install one first")
-    for name in dict.fromkeys((dev, review)):
+        click.echo(f"wrote duo.yaml; none of {', '.join(known)} is on PATH, so install one first, and name it there")
+    for name in named:
         if name in _SANDBOX:
             click.echo(f"note: {_SANDBOX[name]}")

@@ -19,10 +19,11 @@ if TYPE_CHECKING:
     from matcore.engine.launch import Launched
 
 _WITHOUT_TERMINAL = (160, 48)
+NAME = "duo.yaml"
 
 
 @click.command()
-@click.argument("file", default="duo.yaml", type=click.Path(path_type=Path))
+@click.argument("file", default=NAME, type=click.Path(path_type=Path))
 @click.option("--goal", help="What the first cycle is to reach; in place of the file's.")
 @click.option("--attach", "then_attach", is_flag=True, help="Show the windows afterwards.")
 @click.option("--dry-run", is_flag=True, help="Validate and say what would be started; start nothing.")
@@ -36,7 +37,7 @@ def command(file: Path, goal: str | None, then_attach: bool, dry_run: bool, as_j
     from matcore.engine.launch import running, up
 
     if not file.exists():
-        raise BadConfig([f"{file} is not there; mat init writes one, or name another: mat up FILE"])
+        raise BadConfig([f"{plain(file)} is not there; {_instead(file)}"])
     folder = file.absolute().parent
     config = load(file, backends=backends(folder))
     _check_prompts(file, config, folder)
@@ -67,6 +68,14 @@ def command(file: Path, goal: str | None, then_attach: bool, dry_run: bool, as_j
         from matcore.cli.attach import attach
 
         attach(places(), launched.session, None)
+
+
+def _instead(file: Path) -> str:
+    """What to do where the file is not there: the name may be another one."""
+    near = sorted(path.name for path in Path().glob("*.y*ml") if path.stem in (file.stem, "duo"))
+    if near:
+        return f"there is {', '.join(map(plain, near))}: mat up {plain(near[0])}"
+    return f"mat init writes {'one' if file.name == NAME else f'a {NAME}'}, or name another: mat up FILE"
 
 
 def _check_prompts(file: Path, config: SessionConfig, folder: Path) -> None:

@@ -15,6 +15,8 @@ import yaml
 
 MAX_BYTES = 256 * 1024
 MAX_DEPTH = 16
+NAME = "duo.yaml"
+"""What `mat init` writes."""
 SHOWN_CHARACTERS = 60
 
 Plain = str | int | float | bool | None
@@ -89,7 +91,7 @@ def read(file: Path, faults: Faults) -> Tree | None:
     if faults.found:
         return None
     if node is None:
-        faults.add(0, "", "is empty; `mat init` writes one")
+        faults.add(0, "", _without_keys(file, text))
         return None
     tree = _tree(node, "", faults)
     if not isinstance(tree.value, dict):
@@ -98,15 +100,29 @@ def read(file: Path, faults: Faults) -> Tree | None:
     return tree
 
 
+def _without_keys(file: Path, text: str) -> str:
+    """What to do about a file that holds nothing, or comments alone, which `mat init` does not write over."""
+    if not text.strip():
+        return f"is empty; `mat init` writes {_begun(file)}"
+    return f"holds no keys; write at least `roles:`, or have {_begun(file)} written: `mat init --force`"
+
+
+def _begun(file: Path) -> str:
+    return "one" if file.name == NAME else f"a {NAME}"
+
+
 def _text(file: Path, faults: Faults) -> str | None:
     try:
         with file.open("rb") as stream:
             raw = stream.read(MAX_BYTES + 1)
     except FileNotFoundError:
-        faults.add(0, "", "there is no such file; `mat init` writes one")
+        faults.add(0, "", f"there is no such file; `mat init` writes {_begun(file)}")
+        return None
+    except IsADirectoryError:
+        faults.add(0, "", f"is a directory; name a file, such as {file / NAME}")
         return None
     except OSError as error:
-        faults.add(0, "", f"can't be read ({error.strerror})")
+        faults.add(0, "", f"can't be read ({error.strerror}); see to that, or name another file")
         return None
     if len(raw) > MAX_BYTES:
         faults.add(0, "", f"is larger than {MAX_BYTES // 1024} KiB, so it is no configuration")

@@ -298,7 +298,10 @@ class TestWhatIsWrong:
         ("text", "fault"),
         [
             ("", "duo.yaml: is empty; `mat init` writes one"),
-            ("# only a comment\n", "duo.yaml: is empty; `mat init` writes one"),
+            (
+                "# only a comment\n",
+                "duo.yaml: holds no keys; write at least `roles:`, or have one written: `mat init -",
+            ),
             ("- a\n- b\n", "duo.yaml:1: must be a mapping of keys such as `roles:`, not a list"),
             ("hello", "duo.yaml:1: must be a mapping of keys such as `roles:`, not text"),
             ("roles:\n\tdev: x\n", "duo.yaml:2: a tab where YAML wants spaces"),
@@ -326,13 +329,14 @@ class TestWhatIsWrong:
 
     def test_a_missing_file(self) -> None:
         """The sentence says how to make one."""
-        with pytest.raises(BadConfig, match=r"nowhere\.yaml: there is no such file; `mat init` writes one"):
+        with pytest.raises(BadConfig, match=r"nowhere\.yaml: there is no such file; `mat init` writes a duo\.yaml"):
             load(Path("nowhere.yaml"))
 
     def test_a_directory(self) -> None:
-        """Something that can't be read is a sentence, not a traceback."""
-        with pytest.raises(BadConfig, match="can't be read"):
-            load(Path())
+        """It is a sentence, not a traceback, and names the file that may have been meant."""
+        Path("shop").mkdir()
+        with pytest.raises(BadConfig, match=r"shop: is a directory; name a file, such as shop/duo\.yaml"):
+            load(Path("shop"))
 
     @pytest.mark.skipif(os.geteuid() == 0, reason="root reads everything")
     def test_a_file_that_may_not_be_read(self) -> None:
