@@ -2,9 +2,10 @@
 
 One object is the one predicate that status, ladder and delivery share. Strongest first: a hook, the title, the screen.
 Busy is believed at once. Idle by the screen only when nothing on it has moved for `STILL_S` over two looks; while a
-hook channel lives, the screen does not end a turn, except when it has been parked at an empty composer for `PARKED_S`
-(programs fire no hook after Esc and after some errors). A dialog is neither: the role is `unknown`, and a gate or a
-question says why.
+hook channel lives, the screen does not end a turn, with two exceptions, for programs fire no hook after Esc and after
+some errors: the screen shows such an end, by a mark that has appeared since the turn began or by the turn's prompt,
+which is back in the composer; or it has been parked at an empty composer for `PARKED_S`. A dialog is neither: the role
+is `unknown`, and a gate or a question says why.
 
 Times are seconds of CLOCK_BOOTTIME. The caller holds the seat's lock.
 """
@@ -74,6 +75,13 @@ class Evidence(Held):
     still: Still | None = None
     screen: Screen | None = None
     working_s: float | None = None
+    end_seen: str | None = None
+    """`Screen.ended` of the last look."""
+    end_before: str | None = None
+    """As it was when a hook last told of work: it is an earlier turn's."""
+    prompt: str = ""
+    """The first line of the prompt that a hook told of last, without its white space."""
+    prompt_goes_on: bool = False
     recent: collections.deque[Submission] = field(default_factory=lambda: collections.deque(maxlen=8))
     unsent: Left | None = None
     """Our last text, while nobody knows whether it was submitted."""
@@ -82,7 +90,9 @@ class Evidence(Held):
 
     def looked(self, now_s: float, screen: Screen, picture: str) -> list[Sighting]:
         """A screen was read; `picture` is it without what moves on its own."""
-        self.screen = screen
+        self.screen, self.end_seen = screen, screen.ended
+        if screen.state in ("busy", "dialog"):
+            self.end_before = None  # the turn that runs has been painted: what ends on the screen from now on is it
         if self.still is None or self.still.picture != picture:
             self.still = Still(picture, now_s)
         else:
@@ -141,8 +151,12 @@ class Evidence(Held):
     def _seen_idle(self, now_s: float, screen: Screen) -> list[Sighting]:
         still = self.still
         stood_s = now_s - still.since_s if still else 0.0
+        settled = still is not None and still.looks > 1 and stood_s >= STILL_S
         if self.hook_says == "busy":
             parked_s = min(stood_s, now_s - self.hook_s)
+            if self.shows_end() and settled and parked_s >= STILL_S:
+                self.hook_says = None
+                return self._idle(now_s, screen, "screen (it shows the turn's end, no hook)", "interrupted")
             if screen.composer not in ("empty", "ghost") or parked_s < PARKED_S:
                 return self._status("busy", "hook")
             self.hook_says = None
@@ -151,8 +165,19 @@ class Evidence(Held):
             return []
         if self.hook_says == "idle":
             return self._idle(now_s, screen, "hook")
-        settled = still is not None and still.looks > 1 and stood_s >= STILL_S
         return self._idle(now_s, screen, _kind(screen)) if settled else []
+
+    def shows_end(self) -> bool:
+        """Whether the last look saw, on an idle screen, that the turn is over of which hooks say that it runs."""
+        if self.screen is None or self.screen.state != "idle":
+            return False
+        return self._is_taken_back(self.screen) or self.end_seen not in (None, self.end_before)
+
+    def _is_taken_back(self, screen: Screen) -> bool:
+        """Esc before a word of the answer: some programs put the prompt back into the composer."""
+        typed = squeeze(screen.typed)
+        same = typed.startswith(self.prompt) if self.prompt_goes_on else typed == self.prompt
+        return bool(self.prompt) and same
 
     def _seen_nothing(self, now_s: float, screen: Screen) -> list[Sighting]:
         """What can't be made out is not idle, but neither does one torn frame take a state away."""
@@ -200,6 +225,8 @@ class Evidence(Held):
             self.confirmed_s = max(self.confirmed_s, at_s)
         else:
             found.append(self._sighting("human.acted", "hook", role=self.role))
+        first = str(data.get("prompt") or "")
+        self.prompt, self.prompt_goes_on = squeeze(first), len(first) < int(str(data.get("prompt_length") or 0))
         return found + self._heard_start(at_s, data)
 
     def _heard_start(self, at_s: float, data: Mapping[str, object]) -> list[Sighting]:
@@ -237,6 +264,7 @@ class Evidence(Held):
         return [*self._dialog_stands(at_s, "permission"), *self._unknown("hook: permission dialog")]
 
     def _hook(self, says: str, at_s: float) -> None:
+        self.end_before = self.end_seen
         self.hook_says, self.hook_s = says, max(at_s, self.hook_s)
 
     # -- submissions ---------------------------------------------------------------------------------------------

@@ -107,13 +107,18 @@ class Dialog(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 class Note(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Something that is worth telling: `error`, `rate-limited`, `context-full` (each a failed turn), `compacting` (a
-    gate while it stands), `compacted`, `retrying`, …"""
+    gate while it stands), `compacted`, `retrying`, …
+
+    `ends`: it is the last thing that a turn shows of which no hook tells the end. On an idle screen that stands still
+    it ends the turn that runs, though its hooks say busy; one that stood there before the turn began does not.
+    """
 
     note: str
     match: str
     where: Region = "turn"
     rows: int = 8
     styled: bool = False
+    ends: bool = False
 
 
 class Composer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -33,6 +33,8 @@ class Screen:
     typed: str = ""
     detail: str | None = None
     """The row that a note of a failed turn was read from."""
+    ended: str | None = None
+    """All that stands above the composer, without what moves, where a note in it `ends` a turn."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +80,7 @@ def read(profile: Profile, capture: Capture) -> Screen:
     notes, detail = _notes(look)
     shown: ComposerState = "absent" if state in ("dialog", "gone") else look.composer
     typed = found.text if found and shown == "draft" else ""
-    return Screen(state, dialog, shown, notes, evidence, typed, detail)
+    return Screen(state, dialog, shown, notes, evidence, typed, detail, _ended(look))
 
 
 def screen_json(profile: Profile, text: str, variables: Mapping[str, str]) -> dict[str, object]:
@@ -256,3 +258,14 @@ def _notes(look: _Look) -> tuple[tuple[str, ...], str | None]:
     found = [(note.note, number) for note in look.profile.notes if (number := _find(look, note)) is not None]
     detail = next((look.rows.text[n].strip() for name, n in found if name in FAILED), None)
     return tuple(dict.fromkeys(name for name, _ in found)), detail
+
+
+def _ended(look: _Look) -> str | None:
+    """The newest row wins: a mark that something else stands below ended nothing that goes on now."""
+    if look.field is None:
+        return None
+    above = look.rows.text[: look.field.above]
+    last = next((number for number in range(len(above) - 1, -1, -1) if above[number].strip()), 0)
+    marks = [number for note in look.profile.notes if note.ends and (number := _find(look, note)) is not None]
+    is_last = any(all(row.strip() for row in above[number : last + 1]) for number in marks)
+    return normalise("\n".join(above)) if is_last else None
