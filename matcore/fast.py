@@ -14,7 +14,7 @@ def main() -> int:
     """Run `mat` with `sys.argv`. Returns the exit code; the full command exits by itself."""
     argv = sys.argv[1:]
     if argv and "_MAT_COMPLETE" not in os.environ:
-        if argv[0] == "hook":
+        if argv[0] == "hook" and argv[1:] not in (["--help"], ["-h"]):
             from matcore.said_hook import hook_main  # Not by way of `said`, which loads what a hook does not need.
 
             return hook_main(argv[1:])

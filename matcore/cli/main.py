@@ -63,6 +63,7 @@ SECTIONS: dict[str, dict[str, str]] = {
 _PLUGGED_HELP = {
     "screen": "What a profile makes of captured screens.",
     "record": "Save a pane's screen for a new profile or a report.",
+    "worker": "Serve a headless session's roles in the foreground.",
 }
 _HELP = {name: text for section in SECTIONS.values() for name, text in section.items()}
 
@@ -118,15 +119,30 @@ class Commands(click.Group):
         for section, commands in SECTIONS.items():
             with formatter.section(section):
                 formatter.write_dl(list(commands.items()))
-        others = [(point.name, _origin(point)) for point in plugged()]
+        others = [(point.name, _told_by(point)) for point in plugged()]
         if others:
             with formatter.section("Of drivers and other packages"):
                 formatter.write_dl(others)
 
 
+def _told_by(point: EntryPoint) -> str:
+    """What a plugged-in command says of itself; `--help` has the time to load one that we don't know."""
+    if point.name in _PLUGGED_HELP:
+        return _PLUGGED_HELP[point.name]
+    try:
+        command: click.Command = point.load()
+        return command.get_short_help_str(80) or _origin(point)
+    except Exception as error:  # noqa: BLE001 - somebody else's package; help is needed all the more
+        return f"can't be loaded from {_module(point)}: {plain(error)}"
+
+
 def _origin(point: EntryPoint) -> str:
-    """What a plugged-in command does, where we know it, else where it comes from."""
-    return _PLUGGED_HELP.get(point.name, f"from {point.value.partition(':')[0]}")
+    """What a plugged-in command does, where we know it, else where it comes from; loads nothing."""
+    return _PLUGGED_HELP.get(point.name, f"A command of {_module(point)}.")
+
+
+def _module(point: EntryPoint) -> str:
+    return point.value.partition(":")[0]
 
 
 _EPILOG = """\b
