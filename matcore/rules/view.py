@@ -60,7 +60,10 @@ class Quiet:
 
 @dataclass(frozen=True, slots=True)
 class ActiveGate:
-    """`trusted`: a fact named `ends`. `accumulated`: time for which the ladder was due under it."""
+    """`trusted`: a fact named `ends`. `accumulated`: time for which the ladder was due under it.
+
+    `cleared`: when its reason ended, while it only settles; None while the reason holds.
+    """
 
     name: str
     since: float
@@ -69,6 +72,7 @@ class ActiveGate:
     accumulated: float
     escalated: bool
     escalates_at: float | None
+    cleared: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +135,8 @@ def active_gates(state: State, now: float) -> tuple[ActiveGate, ...]:
     told = []
     for gate in gates.active(state.gates, now_us):
         ends, ripe = gate.end_us, gate.sum.reaches(state.policy.escalation_us)
+        # The core's own don't settle: a failed attempt's `ends_us` is the end of its window.
+        settles_us = None if gate.name.partition("/")[0] in gates.OWN else gate.ends_us
         told.append(
             ActiveGate(
                 name=gate.name,
@@ -140,6 +146,7 @@ def active_gates(state: State, now: float) -> tuple[ActiveGate, ...]:
                 accumulated=seconds(gate.sum.read(now_us)),
                 escalated=gate.escalated,
                 escalates_at=None if gate.escalated or ripe is None else seconds(ripe),
+                cleared=None if settles_us is None else seconds(settles_us - state.policy.gate_settle_us),
             )
         )
     return tuple(told)

@@ -49,6 +49,19 @@ def test_gates_with_their_time_to_escalation() -> None:
     assert (told.escalated, told.escalates_at) == (True, None)
 
 
+def test_a_gate_that_only_settles_says_since_when() -> None:
+    """While its reason holds, and for the core's own failed attempts, there is no such time."""
+    play = Play(ends=lambda decision: False).quiet_cycle().at(10, "gate.raised", gate="x", role="dev")
+    assert [gate.cleared for gate in view.active_gates(play.state, 20)] == [None]
+    play.at(40, "gate.cleared", gate="x", role="dev")
+    [settling] = view.active_gates(play.state, 50)
+    assert (settling.cleared, settling.ends, settling.trusted) == (40, 70, False)
+    [failed] = view.active_gates(play.until(600).state, 700)
+    assert (failed.name, failed.ends, failed.cleared) == ("nudge-failed/dev", 1200, None)
+    play.at(800, "gate.raised", gate="x", until=820).at(810, "gate.cleared", gate="x")
+    assert [(gate.ends, gate.cleared) for gate in view.active_gates(play.state, 815)][1] == (820, 810)
+
+
 def test_after_rung_3_there_is_no_next_step() -> None:
     """The ladder is silent, and so is the outlook: the deadline too was told by it."""
     play = Play().quiet_cycle().until(1_800)
