@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from matcore.show.text import plain
+from matcore.words import gates
 
 LAST_RUNG = 3
 
@@ -18,7 +19,7 @@ _COMING = {
     "nudge": "{role} is nudged (rung {rung})",
     "rung.skipped": "rung {rung} is skipped, for {role} is gone",
     "episode.closed": "episode {episode} is closed",
-    "ladder.deferred": "waking is put off because of {gates}",
+    "ladder.deferred": "waking falls due and is held back by {gates}",
     "gate.escalated": "you are told that {gate} keeps the session from being woken",
     "progress.overdue": "the deadline on progress of {cycle} is over, and you are told",
     "final_check": "{role} is asked once whether anything is still to be sent",
@@ -62,29 +63,6 @@ _WAKE_ENDS = {
     "failed": "{role} could not work on {message} ({reason})",
     "completed_without_visible_reply": "{role} received {message} and is back to idle ({reason})",
 }
-_GATES = {
-    "human-typing": "a draft stands in {role}'s input line; it ends when you send or clear it",
-    "copy-mode": "somebody scrolls in {role}'s window; it ends when they leave it",
-    "dialog": "a dialog stands on {role}'s screen; answer it: mat attach {session} {role}",
-    "login": "{role}'s program asks for a login; it is yours: mat attach {session} {role}",
-    "input-off": "input is switched off in {role}'s pane; switch it on: tmux select-pane -e",
-    "synchronized": "{role}'s window sends keys to all of its panes; undo it: tmux set-option -w synchronize-panes off",
-    "no-agent": "{role}'s agent has left its pane to a shell; start it again: mat restart {session} {role}",
-    "rate-limited": "{role}'s program is rate-limited",
-    "restarting": "{role}'s agent is being started again",
-    "compacting": "{role}'s program is making room in its context",
-    "declared-wait": "{role} has declared work under way (mat wait)",
-    "paused": "you paused it; free it: mat resume {session}",
-    "awaiting-human": "a question waits for you",
-    "relay-pending": "a relay to {role} is not delivered yet",
-    "unknown": "{role}'s state could not be made out for a whole window; look: mat attach {session} {role}",
-    "injected": "{role} has just been given a text",
-    "nudge-failed": "the last nudge to {role} did not arrive; it is repeated after a window",
-    "notify-failed": "the last notification reached no channel; it is repeated after a window; try: mat notify --test",
-    "tmux-unreachable": "tmux does not answer",
-    "driver-failed": "what draws the agents' windows does not answer; see: mat doctor",
-}
-
 _EVIDENCE = {
     "hook": "seen by its hook",
     "screen": "seen by its screen",
@@ -98,8 +76,8 @@ _EVIDENCE = {
     "screen: not ready": "its program is not ready for input",
     "title: says nothing": "its title says nothing",
     "process": "its agent program runs in its pane no more",
-    "pane is dead": "its agent has ended",
-    "pane is dead, exit status unknown": "its agent has ended",
+    "pane is dead": "ended",
+    "pane is dead, exit status unknown": "ended",
     "pane is gone": "its pane is gone",
     "another process has the pane's number": "its pane is gone",
     "the worker's lock": "its worker has ended",
@@ -108,12 +86,20 @@ _EVIDENCE = {
     "nobody watched": "the watch has just begun",
     "started anew": "it has just been started",
 }
+_DIALOG = re.compile(r"(?:hook|screen|title): (\w+) dialog")
 _EVIDENCE_WITH = (
-    (re.compile(r"(?:hook|screen|title): (\w+) dialog"), "a {} dialog stands on its screen"),
-    (re.compile(r"pane is dead, exit status (\d+)"), "its agent has ended with exit status {}"),
+    (re.compile(r"pane is dead, exit status (\d+)"), "ended with exit status {}"),
     (re.compile(r"(tmux has not answered for \d+ s)"), "{}"),
     (re.compile(r"screen: (?:\w+ )?(.+)"), "its screen shows {}"),
 )
+
+
+_ON_ITS_WAY = {
+    "nudge": "The nudge to {role}",
+    "notify": "The notification that it stands still",
+    "final_check": "A final check to {role}",
+    "recovery.delivered": "A reminder to {role}",
+}
 
 
 class _Missing(dict[str, str]):
@@ -126,16 +112,53 @@ def coming(decision: Mapping[str, Any]) -> str:
     return _said(decision, _COMING, _COMING_NOTIFY)
 
 
+def coming_then(before: Mapping[str, Any], decision: Mapping[str, Any]) -> str:
+    """As `coming`, for what follows upon `before`: what was just said is not said again."""
+    if decision.get("kind") == "gate" and before.get("event") == "ladder.deferred":
+        return "you are told so"
+    return coming(decision)
+
+
 def done(decision: Mapping[str, Any]) -> str:
     """What was decided: `review was nudged (rung 1 of episode 3)`."""
     ends = _WAKE_ENDS.get(str(decision.get("status"))) if decision.get("event") == "wake.closed" else None
     return ends.format_map(_values(decision)) if ends else _said(decision, _DONE, _DONE_NOTIFY)
 
 
+def on_its_way(event: str, role: str) -> str:
+    """What was decided and has no outcome yet: `The nudge to review`."""
+    return _ON_ITS_WAY.get(event, "A text to {role}").format(role=plain(role))
+
+
 def gate(name: str, session: str) -> str:
-    """What a gate means and how it ends; empty for one that no phrase is known for."""
-    kind, _, role = name.partition("/")
-    return _GATES.get(kind, "").format(role=plain(role) or "its role", session=plain(session))
+    """What a gate means and how it ends; empty for one that no words are known for."""
+    return "; ".join(part for part in (gate_meaning(name, session), gates.ending(plain(name), plain(session))) if part)
+
+
+def gate_meaning(name: str, session: str) -> str:
+    """Only what it means."""
+    return gates.meaning(plain(name), plain(session))
+
+
+def gate_command(name: str, session: str) -> str:
+    """The command that sees to it, or nothing."""
+    return gates.command(plain(name), plain(session))
+
+
+def gate_reason(reason: str) -> str:
+    """What was said of a gate when it was raised, without what only names the kind of evidence."""
+    return "" if reason in _EVIDENCE or reason in ("tmux", "question") else plain(reason)
+
+
+def dialog_in(seen_by: str) -> str | None:
+    """The kind of the dialog that this evidence tells of, if it tells of one."""
+    match = _DIALOG.fullmatch(seen_by)
+    return match[1] if match else None
+
+
+def a_dialog(kind: str) -> str:
+    """`a trust dialog`, or `a dialog`."""
+    return "a dialog" if kind == "other" else f"a {plain(kind)} dialog"
 
 
 def evidence(seen_by: str) -> str:
@@ -144,6 +167,9 @@ def evidence(seen_by: str) -> str:
     known = _EVIDENCE.get(seen_by)
     if known is not None or not seen_by:
         return known or ""
+    dialog = dialog_in(seen_by)
+    if dialog is not None:
+        return f"{a_dialog(dialog)} stands on its screen"
     for pattern, clause in _EVIDENCE_WITH:
         match = pattern.fullmatch(seen_by)
         if match:

@@ -13,8 +13,8 @@ import msgspec
 from matcore.engine.book import Book
 from matcore.engine.journal import Entry, Journal
 from matcore.rules.facts import HUMAN
-from matcore.show.phrases import LAST_RUNG
-from matcore.show.snapshot import Snapshot
+from matcore.show import waits
+from matcore.show.shapes import Snapshot
 from matcore.show.text import clock, duration, moment, plain, short
 
 _TOLD = 6
@@ -24,7 +24,10 @@ _OF_STALLS = ("episode.opened", "episode.closed", "nudge", "rung.skipped", "noti
 
 
 class CycleView(msgspec.Struct):
-    """`outcome`: `open`, `completed`, `blocked`, or `replaced` by the next one. `handoffs`, `stalls`: all of it."""
+    """`outcome`: `open`, `completed`, `blocked`, `replaced` by the next one, or `cut off` by the end of its session.
+
+    `handoffs`, `stalls`: all of it.
+    """
 
     cycle: str
     goal: str | None
@@ -38,8 +41,9 @@ class CycleView(msgspec.Struct):
 
 
 class Stall(msgspec.Struct):
-    """One episode. `by`: what closed it, None while it is open. `still_s`: how long nothing was handed over at least,
-    the window before it included. `nudges`: the texts that it cost; `told`: it used its last rung."""
+    """One episode. `by`: what closed it, None while it is open; `session` where it was open at the session's end.
+    `still_s`: how long nothing was handed over at least, the window before it included. `nudges`: the texts that it
+    cost; `told`: it used its last rung."""
 
     episode: int
     opened: float
@@ -90,6 +94,8 @@ def of(book: Book, shot: Snapshot, since_s: float) -> Recap:
     """What `book`'s session did since then (Unix time). `shot` is the session as it is now."""
     journal = book.journal
     first = journal.seq_since(since_s) or journal.last_seq + 1
+    down = next(journal.entries(names=["engine.down"], newest_first=True), None) if shot.state == "ended" else None
+    over = down is not None and down.seq < first
     handoffs: dict[str, int] = {}
     answered = 0
     for entry in journal.entries(after=first - 1, names=["relay.sent", "question.answered"]):
@@ -101,9 +107,9 @@ def of(book: Book, shot: Snapshot, since_s: float) -> Recap:
     return Recap(
         session=shot.session,
         state=shot.state,
-        cycles=list(_cycles(journal, first)),
+        cycles=[] if over else list(_cycles(journal, first, down)),
         handoffs=handoffs,
-        stalls=list(_stalls(journal, first, book.ledger.window_s, shot.now)),
+        stalls=[] if over else list(_stalls(journal, first, book.ledger.window_s, shot.now, down)),
         told=list(_told(journal, first)),
         answered=answered,
         waits=list(_waits(shot)),
@@ -123,8 +129,8 @@ def _before(journal: Journal, first: int, names: tuple[str, ...]) -> Iterator[En
     return journal.entries(before=first, names=names, newest_first=True)
 
 
-def _cycles(journal: Journal, first: int) -> Iterator[CycleView]:
-    """Those that were open at some moment since then."""
+def _cycles(journal: Journal, first: int, down: Entry | None) -> Iterator[CycleView]:
+    """Those that were open at some moment since then. `down`: the end of the session."""
     last = next(_before(journal, first, _OF_CYCLES), None)
     start = last.seq if last is not None and last.name == "cycle.opened" else first
     current: CycleView | None = None
@@ -144,12 +150,14 @@ def _cycles(journal: Journal, first: int) -> Iterator[CycleView]:
             current.by, current.reason = _text(data.get("by")), _text(data.get("reason"))
             yield current
             current = None
+    if current is not None and down is not None:
+        current.outcome, current.ended = "cut off", down.wall
     if current is not None:
         yield current
 
 
-def _stalls(journal: Journal, first: int, window_s: float, now_s: float) -> Iterator[Stall]:
-    """Those that were open at some moment since then."""
+def _stalls(journal: Journal, first: int, window_s: float, now_s: float, down: Entry | None) -> Iterator[Stall]:
+    """Those that were open at some moment since then. `down`: the end of the session."""
     last = next(_before(journal, first, ("episode.opened", "episode.closed")), None)
     start = last.seq if last is not None and last.name == "episode.opened" else first
     current: Stall | None = None
@@ -168,7 +176,9 @@ def _stalls(journal: Journal, first: int, window_s: float, now_s: float) -> Iter
             current.nudges += entry.name == "nudge"
             current.told = current.told or entry.name == "notify"
     if current is not None:
-        current.still_s = now_s - current.opened + window_s
+        if down is not None:
+            current.closed, current.by = down.wall, "session"
+        current.still_s = (now_s if down is None else down.wall) - current.opened + window_s
         yield current
 
 
@@ -185,25 +195,8 @@ def _told(journal: Journal, first: int) -> Iterator[Told]:
 
 
 def _waits(shot: Snapshot) -> Iterator[Wait]:
-    session = shot.session
-    for question in shot.questions:
-        if question.dialog:
-            yield Wait(f"a dialog on {question.role}'s screen", f"mat attach {session} {question.role}")
-        else:
-            command = f'mat answer {session} --question {question.id} "TEXT"'
-            yield Wait(f"{question.role} asks: {short(question.text, _GOAL)}", command)
-    if shot.episode is not None and shot.episode.rung >= LAST_RUNG:
-        owed = f" {shot.baton.role}" if shot.baton is not None else ""
-        yield Wait("it stands still, and nothing more is tried until you act", f"mat attach {session}{owed}")
-    for gate in shot.gates:
-        if gate.escalated:
-            yield Wait(f"it can't be woken because of {gate.gate}", f"mat why {session}")
-    for notice in shot.not_delivered:
-        yield Wait(f"no channel took: {short(notice.text.partition(chr(10))[0], _GOAL)}", "mat notify --test")
-    if shot.state in ("unwatched", "hangs"):
-        yield Wait("nobody watches it", "mat up")
-    if shot.state in ("failed", "unreadable"):
-        yield Wait("mat itself failed in it", f"mat log {session} --kind engine.mistake")
+    for wait in waits.of(shot):
+        yield Wait(f"{wait.what}{f': {short(wait.text, _GOAL)}' if wait.text else ''}", wait.command)
 
 
 def lines(page: list[Recap], since_s: float, now_s: float) -> list[str]:
@@ -245,7 +238,7 @@ def _cycle(cycle: CycleView, now_s: float) -> str:
     end_s = now_s if cycle.ended is None else cycle.ended
     course: list[Any] = [duration(end_s - cycle.opened), _counted(cycle.handoffs, "handoff")]
     course += [_counted(cycle.stalls, "stall")] if cycle.stalls else []
-    by = f" by {plain(cycle.by)}" if cycle.by else ""
+    by = f" by {plain(cycle.by)}" if cycle.by else " by the session's end" if cycle.outcome == "cut off" else ""
     when = "" if cycle.ended is None else f" at {moment(cycle.ended, now_s)}"
     reason = f" ({short(cycle.reason, _GOAL)})" if cycle.reason else ""
     goal = f": {short(cycle.goal, _GOAL)}" if cycle.goal else ""
@@ -255,6 +248,7 @@ def _cycle(cycle: CycleView, now_s: float) -> str:
 def _stall(stall: Stall, now_s: float) -> str:
     owed = f"{plain(stall.owed)} owed {plain(stall.relay)}" if stall.owed else "nobody owed anything"
     end = "still open" if stall.by is None else f"ended by a {plain(stall.by)}"
+    end = "open until the session's end" if stall.by == "session" else end
     told = ", you were told" if stall.told else ""
     cost = f"cost {duration(stall.still_s)} and {_counted(stall.nudges, 'nudge')}"
     return f"from {moment(stall.opened, now_s)}, {owed}; {end}{told}; {cost}"

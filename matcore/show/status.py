@@ -1,48 +1,28 @@
-"""The status of sessions as a person reads it: what needs them first, then one panel a session, what matters on top.
+"""The status of sessions as a person reads it: what needs them first, then one panel a session.
 
-A panel answers in this order: what did not reach you, what waits for you, who holds the baton, what the ladder does
-next, what holds it, what each role does, and what for.
+Where there are more sessions than fit, those of which there is nothing to say but who works are one line each, then
+those that need nobody, then all: whatever is on the page, nothing that needs somebody is off it.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import msgspec
-from rich.console import Group, RenderableType
-from rich.padding import Padding
-from rich.panel import Panel
-from rich.table import Table
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.text import Text
 
 from matcore.engine.book import Book
 from matcore.engine.clock import SystemClock
 from matcore.errors import MatError
 from matcore.places import StatePlaces
-from matcore.show import phrases, snapshot
-from matcore.show.phrases import LAST_RUNG
-from matcore.show.snapshot import GateView, Next, RelayView, RoleView, Snapshot, Supervisor
-from matcore.show.text import duration, moment, plain, short
+from matcore.show import panel, snapshot, waits
+from matcore.show.shapes import Snapshot, Supervisor
+from matcore.show.text import duration, moment, plain
 
-STYLES = {"busy": "green", "idle": "cyan", "gone": "bold red", "unknown": "yellow"}
-BORDERS = {
-    "watched": "green", "unwatched": "bold red", "hangs": "bold red", "failed": "bold red", "unreadable": "bold red",
-    "ended": "dim",
-}  # fmt: skip
-WORDS = {
-    "watched": "watched", "unwatched": "NOT WATCHED", "hangs": "SUPERVISOR HANGS", "failed": "FAILED",
-    "unreadable": "UNREADABLE", "ended": "ended",
-}  # fmt: skip
-WIDEST = 110
-_MOST_TEXT = 160
-_MOST_ROWS = 4
-_RELAY_WORDS = {
-    "pending": "not delivered yet",
-    "unconfirmed": "typed, but not seen to arrive; it is not typed again",
-    "undeliverable": "UNDELIVERABLE",
-}
-Row = tuple[str, RenderableType]
+_MANY = 4
+"""So many sessions and more are not all shown in full."""
 
 
 class Look(msgspec.Struct):
@@ -77,14 +57,46 @@ def _snapshot(state: StatePlaces, session: str, supervisor: Supervisor) -> Snaps
 
 def render(seen: Look) -> RenderableType:
     """All of them, one under the other, and who watches: on top when nobody does."""
+    return _Page(seen)
+
+
+class _Page:
+    """Takes the size of the place that it is drawn in; a height is only known on a screen of its own."""
+
+    def __init__(self, seen: Look) -> None:
+        self.seen = seen
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        found = self.seen.sessions
+        if not found:
+            yield Text("No session is up. Start one: mat up (in a directory with a duo.yaml; mat init writes one)")
+            return
+        levels = [_group(self.seen, options.max_width, level) for level in range(len(_IN_FULL))]
+        if options.height is None:
+            yield levels[0 if len(found) < _MANY else 1]
+            return
+        free = options.update(height=None)
+        yield next((each for each in levels if len(console.render_lines(each, free)) <= options.height), levels[-1])
+
+
+_IN_FULL: tuple[Callable[[Snapshot], bool], ...] = (
+    lambda _shot: True,
+    panel.has_trouble,
+    lambda shot: shot.needs is not None,
+    lambda _shot: False,
+)
+"""Which sessions have a panel, from the most of them to none."""
+
+
+def _group(seen: Look, width: int, level: int) -> Group:
     found, supervisor = seen.sessions, seen.supervisor
-    last = watcher(supervisor)
-    if not found:
-        return Group(Text("No session is up. Start one: mat up (in a directory with a duo.yaml; mat init writes one)"))
+    last = watcher(supervisor, found[0].now)
     trusted = supervisor.alive and not supervisor.stale
+    in_full = [shot for shot in found if _IN_FULL[level](shot)]
+    brief = [shot for shot in found if not _IN_FULL[level](shot)]
     asked = _asked_for(found) if len(found) > 1 else []
-    parts: list[RenderableType] = [*([] if trusted else last), *asked, *(panel(each) for each in found)]
-    return Group(*parts, *(last if trusted else []))
+    parts: list[RenderableType] = [*([] if trusted else last), *asked, *(panel.panel(each, width) for each in in_full)]
+    return Group(*parts, *(panel.line(each) for each in brief), *(last if trusted else []))
 
 
 def _asked_for(found: Sequence[Snapshot]) -> list[Text]:
@@ -93,31 +105,15 @@ def _asked_for(found: Sequence[Snapshot]) -> list[Text]:
     if not needing:
         return [Text(f"{len(found)} sessions, none needs you.", style="dim")]
     head = Text(f"{len(needing)} of {len(found)} sessions need you:", style="bold red")
-    return [head, *(Text(f"  {plain(shot.session)}: {shot.needs}", style="red") for shot in needing)]
+    return [head, *(_need(shot) for shot in needing)]
 
 
-def panel(shot: Snapshot) -> RenderableType:
-    table = Table.grid(padding=(0, 2), expand=False)
-    table.add_column(style="dim", no_wrap=True)
-    table.add_column(overflow="fold")
-    for label, what in _rows(shot):
-        table.add_row(Text(label, "bold red" if label.isupper() else ""), what)
-    title = Text(f" {plain(shot.session)}")
-    for part in (plain(shot.driver), WORDS[shot.state]):
-        title.append(f" · {part}" if part else "", BORDERS[shot.state])
-    title.append(" ")
-    return Panel(table, title=title, title_align="left", border_style=_border(shot))
+def _need(shot: Snapshot) -> Text:
+    return Text(f"  {plain(shot.session)}: {shot.needs}", style="red").append(f" ({waits.of(shot)[0].command})", "dim")
 
 
-def _border(shot: Snapshot) -> str:
-    """Green is for what needs nobody."""
-    if shot.needs is not None:
-        return "bold red"
-    return "yellow" if shot.state == "watched" and (shot.episode or shot.gates) else BORDERS[shot.state]
-
-
-def watcher(supervisor: Supervisor) -> list[Text]:
-    """The supervisor's heartbeat; a stale one is red, never a stale green."""
+def watcher(supervisor: Supervisor, now: float) -> list[Text]:
+    """The supervisor's heartbeat; a stale one is red, never a stale green. And when this was seen."""
     age = "" if supervisor.heartbeat_age_s is None else f"heartbeat {duration(supervisor.heartbeat_age_s)} ago"
     if not supervisor.alive:
         seen = f"; its last {age}" if age else ""
@@ -130,152 +126,9 @@ def watcher(supervisor: Supervisor) -> list[Text]:
     elif not age:
         said = [Text("supervisor starting: no heartbeat yet", "yellow")]
     else:
-        said = [Text(f"supervisor watching (pid {supervisor.pid}), {age}", "dim")]
+        said = [Text(f"supervisor watching (pid {supervisor.pid}), {age}, seen {moment(now, now)}", "dim")]
     if supervisor.set_aside:
         said.append(
             Text(f"{supervisor.set_aside} records of yours or of hooks were set aside; see: mat doctor", "yellow")
         )
     return said
-
-
-def what_next(coming: Next, now: float) -> str:
-    """`in 3m 2s review is nudged (rung 1)`."""
-    said = phrases.coming(coming.decision)
-    return f"in {duration(coming.at - now)} {said}" if coming.at > now else f"now {said}"
-
-
-def _rows(shot: Snapshot) -> Iterator[Row]:
-    if shot.fault is not None:
-        yield "fault", Text(plain(shot.fault), "red")
-        return
-    yield from _alarms(shot)
-    if shot.state != "ended":
-        yield "baton", _baton(shot)
-        yield from _ladder(shot)
-        yield from (("gate", Text(_gate(shot, gate), "yellow")) for gate in shot.gates)
-        yield from _relays(shot)
-        yield "roles", _roles(shot)
-    yield "goal", _goal(shot)
-    if shot.set_aside:
-        files = "1 file" if shot.set_aside == 1 else f"{shot.set_aside} files"
-        yield "aside", Text(f"{files} of agents set aside: mat log {plain(shot.session)} --kind engine.set_aside")
-
-
-def _alarms(shot: Snapshot) -> Iterator[Row]:
-    name = plain(shot.session)
-    if shot.state == "failed":
-        yield "FAILED", Text(f"mat itself failed here: mat log {name} --kind engine.mistake", "bold red")
-    hidden = len(shot.not_delivered) - _MOST_ROWS
-    for notice in shot.not_delivered[-_MOST_ROWS:]:
-        text = Text(f"{plain(notice.kind)}, {moment(notice.at, shot.now)}: ", "bold red")
-        text.append(short(_first_line(notice.text), _MOST_TEXT))
-        text.append(f" ({short(notice.said, _MOST_TEXT)})" if notice.said else "", "dim")
-        yield "NOT DELIVERED", text
-    if hidden > 0:
-        yield "", Text(f"and {hidden} more: mat log {name} --kind engine.told", "red")
-    for question in shot.questions:
-        role = plain(question.role)
-        how = f"mat attach {name} {role}" if question.dialog else f'mat answer {name} "TEXT"'
-        asked = Text(f"{role}: {short(question.text, _MOST_TEXT)} ", "bold yellow")
-        asked.append(f"({duration(max(0.0, shot.now - question.since))} ago; {how})", "yellow")
-        yield "ASKS YOU", asked
-
-
-def _first_line(text: str) -> str:
-    return next((line for line in text.splitlines() if line.strip()), "")
-
-
-def _baton(shot: Snapshot) -> Text:
-    baton = shot.baton
-    if baton is None:
-        return Text("nobody owes a handoff", "dim")
-    text = Text()
-    text.append(plain(baton.role), "bold")
-    text.append(f" for {duration(shot.now - baton.since)}, since {moment(baton.since, shot.now)}", "")
-    text.append(f" ({plain(baton.relay)} from {plain(baton.sender)}", "dim")
-    text.append("" if baton.delivered else ", not delivered yet", "yellow")
-    text.append(")", "dim")
-    return text
-
-
-def _ladder(shot: Snapshot) -> Iterator[Row]:
-    if shot.cycle is None:
-        return
-    coming = "" if shot.next is None else what_next(shot.next, shot.now)
-    if shot.episode is None:
-        if coming:
-            yield "next", Text(f"if nothing moves: {coming}", "dim")
-        return
-    episode = shot.episode
-    text = Text(f"{episode.episode}, rung {episode.rung} of {LAST_RUNG}", "bold yellow")
-    text.append(f", open for {duration(shot.now - episode.opened)}", "yellow")
-    yield "EPISODE", text
-    if episode.rung >= LAST_RUNG:
-        yield (
-            "",
-            Text(
-                f"you were told; nothing more is tried until somebody acts: mat why {plain(shot.session)}", "bold red"
-            ),
-        )
-    elif coming:
-        yield "next", Text(f"if nothing moves: {coming}", "yellow")
-
-
-def _gate(shot: Snapshot, gate: GateView) -> str:
-    text = f"{plain(gate.gate)} for {duration(max(0.0, shot.now - gate.since))}"
-    if gate.until is not None:
-        text += f", ends in {duration(max(0.0, gate.until - shot.now))}"
-    if gate.escalated:
-        text += ", you were told"
-    elif gate.escalates_at is not None:
-        text += f", you are told in {duration(max(0.0, gate.escalates_at - shot.now))}"
-    return f"{text} ({short(gate.reason, _MOST_TEXT)})" if gate.reason else text
-
-
-def _relays(shot: Snapshot) -> Iterator[Row]:
-    hidden = len(shot.relays) - _MOST_ROWS
-    for relay in shot.relays[:_MOST_ROWS]:
-        yield "relay", _relay(shot, relay)
-    if hidden > 0:
-        yield "", Text(f"and {hidden} more", "yellow")
-
-
-def _relay(shot: Snapshot, relay: RelayView) -> Text:
-    since = duration(max(0.0, shot.now - relay.since))
-    way = f"{plain(relay.id)} from {plain(relay.sender)} to {plain(relay.to)}"
-    words = _RELAY_WORDS.get(relay.status, plain(relay.status))
-    return Text(f"{way}, for {since}: {words}", "red" if relay.status == "undeliverable" else "yellow")
-
-
-def _roles(shot: Snapshot) -> Table:
-    table = Table.grid(padding=(0, 2))
-    for _ in range(3):
-        table.add_column(no_wrap=True)
-    table.add_column(overflow="fold")
-    for role in shot.roles:
-        table.add_row(*_role(shot, role))
-    return table
-
-
-def _role(shot: Snapshot, role: RoleView) -> list[Text]:
-    holds = shot.baton is not None and shot.baton.role == role.role
-    seen = f", {short(phrases.evidence(role.evidence), 60)}" if role.evidence else ""
-    agent = f"{plain(role.backend)}{seen}"
-    return [
-        Text(plain(role.role), "bold" if holds else ""),
-        Text(role.status, STYLES.get(role.status, "")),
-        Text(duration(max(0.0, shot.now - role.since))),
-        Text(agent, "dim"),
-    ]
-
-
-def _goal(shot: Snapshot) -> RenderableType:
-    if shot.state == "ended":
-        return Text(f"the session has ended; its journal stays: mat log {plain(shot.session)}", "dim")
-    if shot.cycle is None:
-        how = f"mat cycle open --session {plain(shot.session)} --goal TEXT"
-        return Padding(Text(f"no cycle is open, so nobody is woken; open one: {how}", "yellow"), 0)
-    text = Text(short(shot.goal, _MOST_TEXT) if shot.goal else "(none named)", "")
-    if shot.cycle_since is not None:
-        text.append(f" ({plain(shot.cycle)}, for {duration(shot.now - shot.cycle_since)})", "dim")
-    return text

@@ -7,10 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from matcore.show import phrases
+from matcore.show import phrases, waits
 from matcore.show.phrases import LAST_RUNG
-from matcore.show.snapshot import Snapshot
-from matcore.show.text import duration, moment, plain
+from matcore.show.shapes import GateView, Next, RelayView, RoleView, Snapshot
+from matcore.show.text import clock, duration, moment, plain
+
+_UNDELIVERED = {
+    "unconfirmed": "was typed and not seen to arrive; it is not typed again, the ladder brings it if nothing moves",
+    "undeliverable": "could not be delivered, for {to}'s agent was gone; the ladder brings it when {to} is back",
+}
 
 
 def sentences(shot: Snapshot) -> list[str]:
@@ -20,39 +25,33 @@ def sentences(shot: Snapshot) -> list[str]:
     if shot.state == "ended":
         return [f"{plain(shot.session)} has ended; nothing is watched.", *_last(shot)]
     if shot.cycle is None and shot.state == "watched":
-        return [*_waits(shot), *_idle(shot), *_last(shot), *_sessions(shot)]
-    return [*_waits(shot), _baton(shot), *_now(shot), *_last(shot), *_next(shot), *_sessions(shot)]
+        return [*_waits(shot), *_no_cycle(shot), *_moving(shot), *_relays(shot), *_last(shot), *_sessions(shot)]
+    said = [*_waits(shot), _baton(shot), *_relays(shot)]
+    if shot.state == "watched":
+        said += [*_moving(shot), *_held(shot), *_next(shot)]
+    elif shot.roles:
+        said.append(f"Last seen: {', '.join(f'{plain(role.role)} {role.status}' for role in shot.roles)}.")
+    return [*said, *_last(shot), *_sessions(shot)]
+
+
+def at_that_time(shot: Snapshot, now_s: float) -> str:
+    """The sentence that goes before those about a time that is over."""
+    return f"As of {clock(shot.now)}, {duration(now_s - shot.now)} ago; what came later is not told here."
 
 
 def _waits(shot: Snapshot) -> Iterator[str]:
     """What waits for the reader."""
-    for question in shot.questions:
-        how = f"mat attach {shot.session} {question.role}" if question.dialog else _answer(shot, question.id)
-        yield (
-            f"{plain(question.role)} has been waiting for your answer for {_for(shot, question.since)}: "
-            f'"{plain(question.text)}". Answer: {plain(how)}'
-        )
-    for notice in shot.not_delivered:
-        when = moment(notice.at, shot.now)
-        yield f"A notification ({plain(notice.kind)}) of {when} has not reached you: {plain(notice.said)}."
+    for wait in waits.of(shot):
+        said = f': "{wait.text}"' if wait.text else ""
+        yield f"{wait.what}{said}. {wait.verb}: {wait.command}"
 
 
-def _answer(shot: Snapshot, question: str) -> str:
-    """Names the question where there are several."""
-    several = sum(not each.dialog for each in shot.questions) > 1
-    return f'mat answer {shot.session}{f" --question {question}" if several else ""} "TEXT"'
-
-
-def _sessions(shot: Snapshot) -> Iterator[str]:
-    """Which agent session each role is on: one for all rounds, until a verdict asked for another."""
-    for role in shot.roles:
-        if role.agent_session is not None and role.agent_session_since is not None:
-            since = moment(role.agent_session_since, shot.now)
-            yield f"{plain(role.role)} is on the agent session {plain(role.agent_session)} since {since}."
-
-
-def _idle(shot: Snapshot) -> Iterator[str]:
-    before = "the last one has ended" if shot.last_decision is not None else "none was opened yet"
+def _no_cycle(shot: Snapshot) -> Iterator[str]:
+    ended = shot.last_cycle
+    before = "none was opened yet"
+    if ended is not None:
+        by = f" by {plain(ended.by)}" if ended.by else ""
+        before = f"{plain(ended.cycle)} was {ended.outcome}{by} at {moment(ended.ended, shot.now)}"
     yield f"No cycle is open ({before}), so idle agents are left alone and nobody is woken."
     yield f'Open one: mat cycle open --session {plain(shot.session)} --goal "TEXT"'
 
@@ -68,47 +67,101 @@ def _baton(shot: Snapshot) -> str:
     return f"{role} holds the baton: it has had {relay} from {sender} for {since} and has handed nothing over since."
 
 
-def _now(shot: Snapshot) -> Iterator[str]:
-    if shot.state == "failed":
-        name = plain(shot.session)
-        yield f"mat itself failed in this session and no longer watches it; see: mat log {name} --kind engine.mistake"
-    elif shot.state == "unwatched":
-        yield "Nobody watches this session, so nothing is noticed and nobody is woken. Start the supervisor: mat up"
-    elif shot.state == "hangs":
-        age = duration(shot.supervisor.heartbeat_age_s or 0.0)
-        yield f"The supervisor hangs: its last heartbeat was {age} ago. What is said here may be old; see: mat doctor"
-    else:
-        yield from _moving(shot)
-        yield from _held(shot)
+def _relays(shot: Snapshot) -> Iterator[str]:
+    """Those that did not arrive, or may not have."""
+    for relay in shot.relays:
+        way = f"{plain(relay.id)} from {plain(relay.sender)} to {plain(relay.to)}"
+        if relay.status == "pending":
+            reason = held_by(relay)
+            yield f"{way} has waited for {_for(shot, relay.since)}{f': {reason}' if reason else ''}."
+        elif relay.status in _UNDELIVERED:
+            yield f"{way} {_UNDELIVERED[relay.status].format(to=plain(relay.to))} ({_for(shot, relay.since)} ago)."
+
+
+def held_by(relay: RelayView) -> str:
+    """Why a relay that waits is not typed now; empty where it is about to be."""
+    to = plain(relay.to)
+    match relay.held_by:
+        case None:
+            return ""
+        case "busy":
+            return f"{to} works, and nobody is interrupted"
+        case "gone":
+            return f"{to}'s agent is gone"
+        case "unknown":
+            return f"what {to} does can't be made out"
+        case "rounds":
+            return "mat asks you about the rounds first"
+        case gate:
+            return f"{plain(gate)} holds it"
 
 
 def _moving(shot: Snapshot) -> Iterator[str]:
     busy = [role for role in shot.roles if role.status == "busy"]
-    lost = [role for role in shot.roles if role.status == "unknown"]
+    lost = [role for role in shot.roles if role.status == "unknown" and role.dialog is None]
     for role in busy:
-        seen = f" ({phrases.evidence(role.evidence)})" if role.evidence else ""
-        yield f"{plain(role.role)} has been working for {_for(shot, role.since)}{seen}."
+        yield f"{plain(role.role)} has been working for {_for(shot, role.since)}{_seen(role)}."
     for role in lost:
-        seen = f" ({phrases.evidence(role.evidence)})" if role.evidence else ""
-        yield f"What {plain(role.role)} does could not be made out for {_for(shot, role.since)}{seen}."
-    if busy:
-        yield "Nobody is woken while somebody works."
-    if busy or lost:
+        yield f"What {plain(role.role)} does could not be made out for {_for(shot, role.since)}{_seen(role)}."
+    yield from (_ended(shot, role) for role in shot.roles if role.status == "gone" and role.restarts_at is not None)
+    if shot.cycle is None:
         return
-    gone = [plain(role.role) for role in shot.roles if role.status == "gone"]
-    end = f" ({', '.join(gone)} ended; start again: mat restart {plain(shot.session)} {gone[0]})" if gone else ""
-    told = shot.episode is not None and shot.episode.rung >= LAST_RUNG
-    yield f"Nobody works{end}." if told else f"Nobody works{end}: it has been quiet for {duration(shot.quiet_s)}."
+    if busy:
+        yield f"Nobody is woken while somebody works. That begins after {duration(shot.window_s)} of quiet."
+    elif not lost and not any(role.dialog for role in shot.roles):
+        told = shot.episode is not None and shot.episode.rung >= LAST_RUNG
+        yield "Nobody works." if told else f"Nobody works: it has been quiet for {duration(shot.quiet_s)}."
+
+
+def _ended(shot: Snapshot, role: RoleView) -> str:
+    coming = f"mat starts it again at {moment(role.restarts_at or 0.0, shot.now)}"
+    return f"{plain(role.role)}'s agent has been gone for {_for(shot, role.since)}{_seen(role)}; {coming}."
+
+
+def _seen(role: RoleView) -> str:
+    seen = phrases.evidence(role.evidence)
+    return f" ({seen})" if seen else ""
 
 
 def _held(shot: Snapshot) -> Iterator[str]:
-    for gate in shot.gates:
-        means = phrases.gate(gate.gate, shot.session)
-        reason = f" [{plain(gate.reason)}]" if gate.reason else ""
-        end = f" It ends at {moment(gate.until, shot.now)}." if gate.until is not None else ""
-        told = " You were told." if gate.escalated else ""
-        what = f": {means}" if means else ""
-        yield f"Waking is held back by {plain(gate.gate)} for {_for(shot, gate.since)}{what}{reason}.{end}{told}"
+    """What keeps the ladder from acting. After the last rung it never acts, whatever holds."""
+    if shot.episode is None or shot.episode.rung < LAST_RUNG:
+        yield from (_gate(shot, gate) for gate in shot.gates)
+
+
+def _gate(shot: Snapshot, gate: GateView) -> str:
+    name = plain(gate.gate)
+    if gate.cleared is not None:
+        until = "" if gate.until is None else f" until {moment(gate.until, shot.now)}"
+        over = f"{name} is over since {moment(gate.cleared, shot.now)}, {_for(shot, gate.cleared)} ago"
+        return f"{over}; waking stays held{until}, in case it comes back."
+    means = phrases.gate(gate.gate, shot.session)
+    reason = phrases.gate_reason(gate.reason)
+    end = f" It ends at {moment(gate.until, shot.now)}." if gate.until is not None else ""
+    told = " You were told." if gate.escalated else ""
+    held = "is held back" if shot.is_due else "would be held back"
+    said = f"Waking {held} by {name}, for {_for(shot, gate.since)} now{f': {means}' if means else ''}"
+    return f"{said}{f' [{reason}]' if reason else ''}.{end}{told}"
+
+
+def _next(shot: Snapshot) -> Iterator[str]:
+    for each in shot.awaits:
+        what = phrases.on_its_way(each.event, each.role or "")
+        yield f"{what} has been on its way for {_for(shot, each.since)}; what follows holds if it arrives."
+    if shot.next is None:
+        if shot.episode is None or shot.episode.rung < LAST_RUNG:
+            yield "If nothing moves, nothing more is decided."
+        return
+    yield f"If nothing moves, {phrases.coming(shot.next.decision)} {_when(shot, shot.next)}."
+    if shot.then is not None:
+        said = phrases.coming_then(shot.next.decision, shot.then.decision)
+        yield f"Then, if still nothing moves, {said} {_when(shot, shot.then)}."
+
+
+def _when(shot: Snapshot, coming: Next) -> str:
+    if coming.at <= shot.now:
+        return "now"
+    return f"in {duration(coming.at - shot.now)}, at {moment(coming.at, shot.now)}"
 
 
 def _last(shot: Snapshot) -> Iterator[str]:
@@ -120,20 +173,12 @@ def _last(shot: Snapshot) -> Iterator[str]:
         yield f"Last decided, {when}: {phrases.done(decision)}."
 
 
-def _next(shot: Snapshot) -> Iterator[str]:
-    if shot.state != "watched":
-        return
-    if shot.episode is not None and shot.episode.rung >= LAST_RUNG:
-        name = plain(shot.session)
-        told = "you were told, and nothing more is tried until somebody acts"
-        yield f"Episode {shot.episode.episode} has used its last rung: {told}."
-        who = plain(shot.baton.role) if shot.baton is not None else "ROLE"
-        yield f'Act: mat attach {name} {who}, or mat send {name} {who} "TEXT".'
-    elif shot.next is None:
-        yield "If nothing moves, nothing more is decided."
-    else:
-        when = f"in {duration(max(0.0, shot.next.at - shot.now))}, at {moment(shot.next.at, shot.now)}"
-        yield f"If nothing moves, {phrases.coming(shot.next.decision)} {when}."
+def _sessions(shot: Snapshot) -> Iterator[str]:
+    """Which agent session each role is on: one for all rounds, until a verdict asked for another."""
+    for role in shot.roles:
+        if role.agent_session is not None and role.agent_session_since is not None:
+            since = moment(role.agent_session_since, shot.now)
+            yield f"{plain(role.role)} is on the agent session {plain(role.agent_session)} since {since}."
 
 
 def _for(shot: Snapshot, since: float) -> str:

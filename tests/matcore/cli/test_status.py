@@ -82,7 +82,7 @@ def test_what_was_not_delivered_stands_on_top(mat: Mat, tell: Tell, state: State
         out = mat("status")[1]
         assert shot(mat)["needs"] == "a notification did not reach you"
     assert out.index("NOT DELIVERED") < out.index("baton")
-    assert "look here (timeout)" in out
+    assert "has not reached you (timeout): look here" in " ".join(out.replace("│", " ").split())
 
 
 def test_relays_that_did_not_arrive_are_shown(mat: Mat, tell: Tell, state: StatePlaces) -> None:

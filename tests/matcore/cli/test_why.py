@@ -47,7 +47,7 @@ def test_a_gate_is_explained(mat: Mat, tell: Tell, state: StatePlaces) -> None:
     told.fact("role.idle", role="review").fact("human.paused")
     with supervised(state, "duo"):
         out = mat("why", "duo")[1]
-    assert "Waking is held back by paused for" in out
+    assert "Waking would be held back by paused, for " in out
     assert "you paused it; free it: mat resume duo" in out
 
 

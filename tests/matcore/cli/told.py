@@ -98,7 +98,8 @@ class Told:
 def supervised(state: StatePlaces, *sessions: str, age_s: float = 0.5) -> Iterator[None]:
     """As if a supervisor lived whose last heartbeat is `age_s` old."""
     state.root.mkdir(mode=0o700, parents=True, exist_ok=True)
-    beat = Beat(4242, "boot", SystemClock().boot_s() - age_s, time.time(), time.time(), list(sessions))
+    clock = SystemClock()
+    beat = Beat(4242, clock.boot_id(), clock.boot_s() - age_s, time.time(), time.time(), list(sessions))
     state.heartbeat.write_bytes(msgspec.json.encode(beat))
     fd = os.open(state.lock, os.O_RDWR | os.O_CREAT, 0o600)
     fcntl.flock(fd, fcntl.LOCK_EX)

@@ -1,0 +1,174 @@
+"""A session at a glance, as plain data: what `mat status --json` prints and the table and `mat why` are made from.
+
+Times are wall clock (Unix), durations seconds; what is not there is None.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+
+class RoleView(msgspec.Struct):
+    """`dialog`: the kind of the dialog that stands on its screen (`permission`, `trust`, `login`, `other`).
+
+    `restarts_at`: when mat starts an agent again that has ended by itself.
+    """
+
+    role: str
+    backend: str
+    status: str
+    since: float
+    evidence: str
+    agent_session: str | None
+    agent_session_since: float | None
+    dialog: str | None = None
+    restarts_at: float | None = None
+
+
+class Baton(msgspec.Struct):
+    role: str
+    relay: str
+    sender: str
+    since: float
+    delivered: bool
+
+
+class EpisodeView(msgspec.Struct):
+    """`rung`: the last one used up, 0 before the first."""
+
+    episode: int
+    rung: int
+    opened: float
+    stage: str
+
+
+class Next(msgspec.Struct):
+    """What is decided if nothing moves: the event with its keys, and when."""
+
+    at: float
+    decision: dict[str, Any]
+
+
+class Awaits(msgspec.Struct):
+    """Something that was decided and carried out, and whose outcome is not known yet."""
+
+    event: str
+    role: str | None
+    since: float
+
+
+class GateView(msgspec.Struct):
+    """`until`: when it ends, if it names that or settles; the core's own are ended by what they wait for. `cleared`:
+    when its reason ended, while it only settles. `due_s`: time for which the ladder was due under it. `escalates_at`:
+    None where that is not in sight."""
+
+    gate: str
+    since: float
+    until: float | None
+    cleared: float | None
+    due_s: float
+    escalated: bool
+    escalates_at: float | None
+    reason: str
+
+
+class RelayView(msgspec.Struct):
+    """`held_by`: what a pending one waits for: `busy`, `gone`, `unknown` (its role's state), `rounds` (mat's question
+    about them), or the name of a gate; None where it is on its way."""
+
+    id: str
+    sender: str
+    to: str
+    status: str
+    since: float
+    held_by: str | None = None
+
+
+class NoticeView(msgspec.Struct):
+    kind: str
+    at: float
+    text: str
+    said: str
+
+
+class QuestionView(msgspec.Struct):
+    """`dialog`: it stands on the agent's screen and is answered there. `by_mat`: mat asks, about that role."""
+
+    id: str
+    role: str
+    text: str
+    since: float
+    dialog: bool
+    by_mat: bool
+
+
+class EndedCycle(msgspec.Struct):
+    """`outcome`: `completed` or `blocked`."""
+
+    cycle: str
+    outcome: str
+    by: str
+    reason: str | None
+    ended: float
+
+
+class Supervisor(msgspec.Struct):
+    """`stale`: it holds its lock, but its heartbeat is old: it hangs, and nothing shown can be trusted.
+
+    `sessions`: those that it watches, None where that is not known. `set_aside`: records of the user's spool, and of
+    hooks, that it could not take up.
+    """
+
+    alive: bool
+    stale: bool
+    pid: int | None
+    heartbeat_age_s: float | None
+    sessions: list[str] | None = None
+    set_aside: int = 0
+
+
+class Snapshot(msgspec.Struct):
+    """`state`: `watched`, `unwatched` (nobody watches it), `hangs` (the supervisor has no heartbeat), `failed` (our
+    mistake), `ended`, `unreadable` (`fault` says why; nothing else is known then).
+
+    `needs`: why a person is needed, in a few words; None while nobody is. `due_at`: when quiet makes one window, or
+    made it. `next` is the next decision, `then` the next text or notification after it where `next` is none.
+    `last_cycle`: the one that ended last, while none is open.
+    """
+
+    session: str
+    driver: str
+    state: str
+    now: float
+    supervisor: Supervisor
+    workdir: str = ""
+    window_s: float = 0.0
+    cycle: str | None = None
+    goal: str | None = None
+    cycle_since: float | None = None
+    last_cycle: EndedCycle | None = None
+    paused: bool = False
+    roles: list[RoleView] = []
+    baton: Baton | None = None
+    episode: EpisodeView | None = None
+    quiet_s: float = 0.0
+    quiet: bool = False
+    due_at: float | None = None
+    awaits: list[Awaits] = []
+    next: Next | None = None
+    then: Next | None = None
+    gates: list[GateView] = []
+    relays: list[RelayView] = []
+    questions: list[QuestionView] = []
+    not_delivered: list[NoticeView] = []
+    set_aside: int = 0
+    last_decision: dict[str, Any] | None = None
+    needs: str | None = None
+    fault: str | None = None
+
+    @property
+    def is_due(self) -> bool:
+        """Whether quiet has lasted its window: only now is anything held back."""
+        return self.due_at is not None and self.due_at <= self.now

@@ -1,0 +1,152 @@
+"""What waits for a person, the most pressing first, each with the command that sees to it: one list for all views."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+
+import msgspec
+
+from matcore.show import phrases
+from matcore.show.phrases import LAST_RUNG
+from matcore.show.shapes import EndedCycle, GateView, NoticeView, QuestionView, RoleView, Snapshot
+from matcore.show.text import duration, moment, plain, short
+
+ONLY_YOURS = ("no-agent", "input-off", "synchronized")
+"""Gates that nothing but a person ends, and that no notification of their own tells."""
+
+BLIND, _BLIND_S = ("tmux-unreachable", "driver-failed"), 60.0
+"""Nothing can be seen or typed while these hold: for more than a moment that is nothing to wait for."""
+_MOST_SAID = 120
+
+
+class Wait(msgspec.Struct):
+    """`label`: what kind it is, in capitals. `what`: a sentence without its point. `verb` and `command`: what to do
+    about it. `needs`: in a few words. `text`: what somebody said, of any length.
+
+    All of it may be shown as it is: foreign text has been made harmless.
+    """
+
+    label: str
+    what: str
+    verb: str
+    command: str
+    needs: str
+    text: str = ""
+
+
+def of(shot: Snapshot) -> list[Wait]:
+    """Nothing of a session that has ended."""
+    return [] if shot.state == "ended" else list(_all(shot))
+
+
+def _all(shot: Snapshot) -> Iterator[Wait]:
+    yield from _nobody_watches(shot)
+    yield from (_question(shot, question) for question in shot.questions if not question.dialog)
+    texts = {question.role: plain(question.text).strip() for question in shot.questions if question.dialog}
+    yield from (_dialog(shot, role, texts.get(role.role, "")) for role in shot.roles if role.dialog is not None)
+    if shot.episode is not None and shot.episode.rung >= LAST_RUNG:
+        yield _told(shot)
+    yield from (_gone(shot, role) for role in shot.roles if role.status == "gone" and role.restarts_at is None)
+    yield from (_gate(shot, gate) for gate in shot.gates if _is_yours(gate, shot.now))
+    if shot.last_cycle is not None and shot.last_cycle.outcome == "blocked":
+        yield _blocked(shot, shot.last_cycle)
+    yield from (_not_delivered(shot, notice) for notice in shot.not_delivered)
+
+
+def _nobody_watches(shot: Snapshot) -> Iterator[Wait]:
+    name = plain(shot.session)
+    match shot.state:
+        case "unreadable":
+            yield Wait("UNREADABLE", plain(shot.fault), "Check", f"mat verify {name}", "its journal can't be read")
+        case "unwatched":
+            what = "Nobody watches this session: nothing is noticed and nobody is woken"
+            yield Wait("NOT WATCHED", what, "Start the supervisor", _up(shot), "nobody watches it")
+        case "hangs":
+            age = duration(shot.supervisor.heartbeat_age_s or 0.0)
+            what = f"The supervisor hangs: its last heartbeat was {age} ago, and what is said here may be old"
+            yield Wait("HANGS", what, "Check", "mat doctor", "its supervisor hangs")
+        case "failed":
+            what = "mat itself failed in this session and no longer watches it"
+            command = f"mat log {name} --kind engine.mistake"
+            yield Wait("FAILED", what, "See", command, "mat itself failed in it")
+        case _:
+            return
+
+
+def _up(shot: Snapshot) -> str:
+    """It has to be said where."""
+    return f"cd {plain(shlex.quote(shot.workdir))} && mat up" if shot.workdir else "mat up"
+
+
+def _question(shot: Snapshot, question: QuestionView) -> Wait:
+    name, role, text = plain(shot.session), plain(question.role), plain(question.text).strip()
+    several = sum(not each.dialog for each in shot.questions) > 1
+    command = f'mat answer {name}{f" --question {plain(question.id)}" if several else ""} "TEXT"'
+    since = f"{_for(shot, question.since)} ago"
+    if question.by_mat:
+        what, needs = f"mat asks you about {role}, {since}", f"mat asks you about {role}"
+        return Wait("MAT ASKS", what, "Answer", command, needs, text)
+    return Wait("ASKS YOU", f"{role} asks you, {since}", "Answer", command, f"{role} waits for your answer", text)
+
+
+def _dialog(shot: Snapshot, role: RoleView, text: str) -> Wait:
+    name = plain(role.role)
+    kind = phrases.a_dialog(role.dialog or "other").capitalize()
+    what = f"{kind} has stood on {name}'s screen for {_for(shot, role.since)}"
+    needs = f"a dialog on {name}'s screen waits for you"
+    return Wait("DIALOG", what, "Answer it there", f"mat attach {plain(shot.session)} {name}", needs, text)
+
+
+def _told(shot: Snapshot) -> Wait:
+    name = plain(shot.session)
+    what = "It stands still: you were told, and nothing more is tried until somebody acts"
+    to = f" {plain(shot.baton.role)}" if shot.baton is not None else ""
+    command = f'mat attach {name}{to}, or mat send {name}{to or " ROLE"} "TEXT"'
+    return Wait("STALLED", what, "Act", command, "it stands still, and waking did not help")
+
+
+def _gone(shot: Snapshot, role: RoleView) -> Wait:
+    name = plain(role.role)
+    seen = phrases.evidence(role.evidence)
+    what = f"{name}'s agent has been gone for {_for(shot, role.since)}{f' ({seen})' if seen else ''}"
+    all_gone = len(shot.roles) > 1 and all(each.status == "gone" for each in shot.roles)
+    command = _up(shot) if all_gone else f"mat restart {plain(shot.session)} {name}"
+    return Wait("GONE", what, "Start it again", command, f"{name}'s agent is gone")
+
+
+def _is_yours(gate: GateView, now: float) -> bool:
+    kind = gate.gate.partition("/")[0]
+    yours = gate.escalated or kind in ONLY_YOURS or (kind in BLIND and now - gate.since > _BLIND_S)
+    return yours and gate.cleared is None and kind not in ("dialog", "login")
+
+
+def _gate(shot: Snapshot, gate: GateView) -> Wait:
+    meaning = phrases.gate_meaning(gate.gate, shot.session)
+    told = ", and you were told" if gate.escalated else ""
+    what = f"{plain(gate.gate)} has held waking for {_for(shot, gate.since)}{told}{f': {meaning}' if meaning else ''}"
+    command = phrases.gate_command(gate.gate, shot.session) or f"mat why {plain(shot.session)}"
+    return Wait("HELD", what, "See to it", command, f"it can't be woken because of {plain(gate.gate)}")
+
+
+def _blocked(shot: Snapshot, ended: EndedCycle) -> Wait:
+    what = f"{plain(ended.cycle)} was blocked by {plain(ended.by)} at {moment(ended.ended, shot.now)}"
+    command = f'mat cycle open --session {plain(shot.session)} --goal "TEXT"'
+    return Wait("BLOCKED", what, "Go on", command, f"{plain(ended.cycle)} is blocked", plain(ended.reason or ""))
+
+
+def _not_delivered(shot: Snapshot, notice: NoticeView) -> Wait:
+    said = f" ({short(notice.said, _MOST_SAID)})" if notice.said else ""
+    what = f"A notification ({plain(notice.kind)}) of {moment(notice.at, shot.now)} has not reached you{said}"
+    needs = "a notification did not reach you"
+    return Wait("NOT DELIVERED", what, "Test the channels", "mat notify --test", needs, _gist(notice.text))
+
+
+def _gist(text: str) -> str:
+    """The first line of a notification, and the next where that is what the first announces."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return plain(" ".join(lines[: 2 if lines and lines[0].endswith(":") else 1]))
+
+
+def _for(shot: Snapshot, since: float) -> str:
+    return duration(max(0.0, shot.now - since))

@@ -1,0 +1,76 @@
+"""Whether somebody watches, and how sure that is: the supervisor's lock, its heartbeat, and what the journal says."""
+
+from __future__ import annotations
+
+from matcore.engine import heartbeat
+from matcore.engine.book import Book
+from matcore.engine.clock import SystemClock
+from matcore.engine.heartbeat import Beat
+from matcore.engine.journal import Journal
+from matcore.places import StatePlaces
+from matcore.show.shapes import Supervisor
+
+JUST_NOW_S = 3.0
+"""So long after its start a session need not stand in the heartbeat yet."""
+
+
+def supervisor_of(state: StatePlaces, boot_s: float) -> Supervisor:
+    """`boot_s`: CLOCK_BOOTTIME now. A heartbeat of before a reboot says nothing of the supervisor that runs now."""
+    beat = heartbeat.read(state)
+    alive = heartbeat.alive(state)
+    aside = sum(1 for path in (state.spool / "aside").glob("*") if path.suffix != ".reason")
+    if beat is None or (alive and _of_another_boot(beat, boot_s)):
+        return Supervisor(alive, stale=False, pid=None, heartbeat_age_s=None, set_aside=aside)
+    age_s = _age_s(beat, boot_s)
+    return Supervisor(
+        alive=alive,
+        stale=alive and age_s > heartbeat.STALE_S,
+        pid=beat.pid if alive else None,
+        heartbeat_age_s=age_s,
+        sessions=beat.sessions if alive else None,
+        set_aside=aside,
+    )
+
+
+def at_that_time(state: StatePlaces, journal: Journal, until: int, wall_s: float) -> Supervisor:
+    """As of a time that is over, `until` being the journal's last entry before it.
+
+    That a supervisor was killed is only written when the next one starts, or never: a stop that lies before that time
+    and was written after it counts, and so does a heartbeat that had ended by then, where nobody watches now either.
+    """
+    known = Supervisor(alive=True, stale=False, pid=None, heartbeat_age_s=None)
+    later = next(journal.entries(after=until, names=["watch.stopped", "watch.resumed"]), None)
+    last = next(journal.entries(before=until + 1, newest_first=True), None)
+    if later is not None:
+        at = wall_s - (last.wall - last.at) if last is not None else wall_s
+        known.alive = later.name != "watch.stopped" or later.at > at
+    elif not heartbeat.alive(state):
+        beat = heartbeat.read(state)
+        known.alive = beat is not None and beat.wall_s >= wall_s
+    return known
+
+
+def state_of(book: Book, supervisor: Supervisor, now: float) -> str:
+    """`now` is the journal's time."""
+    ledger = book.ledger
+    if ledger.ended:
+        return "ended"
+    if ledger.mistake is not None:
+        return "failed"
+    listed = (
+        supervisor.sessions is None or ledger.session in supervisor.sessions or now - ledger.watched_at < JUST_NOW_S
+    )
+    if not (supervisor.alive and ledger.watching and listed):
+        return "unwatched"
+    return "hangs" if supervisor.stale else "watched"
+
+
+def _of_another_boot(beat: Beat, boot_s: float) -> bool:
+    return beat.boot_id != SystemClock().boot_id() or beat.boot_s > boot_s
+
+
+def _age_s(beat: Beat, boot_s: float) -> float:
+    """By the calendar where the boot is another one."""
+    if _of_another_boot(beat, boot_s):
+        return max(0.0, SystemClock().wall_s() - beat.wall_s)
+    return boot_s - beat.boot_s
