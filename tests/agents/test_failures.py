@@ -18,8 +18,6 @@ from tests.waiting import wait_for
 from tmuxdriver.profile import shipped_folder
 
 Make = Callable[..., LabDuo]
-# For a program that fires no hook when a turn fails: until a screen that stands still overrules its hooks, and more.
-PARKED_S = 100.0
 
 
 @pytest.fixture
@@ -84,7 +82,7 @@ def test_a_cut_stream_ends_the_turn_as_its_program_tells(make: Make, program: st
     duo.up()
     duo.at_rest()
     duo.mat("send", "duo", "review", f"SCRIPT:{word}")
-    closed = duo.wait("wake.closed", PARKED_S)
+    closed = duo.wait("wake.closed", 40)
     assert closed.data["status"] == status, duo.story()
     outcome = "error" if status == "failed" else "ok"
     assert [e.data["outcome"] for e in duo.entries("turn.ended")] == [outcome]

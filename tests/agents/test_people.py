@@ -13,6 +13,8 @@ from tests.agents.lab import lab
 from tests.waiting import wait_for
 
 WINDOW_S = 5.0
+ENDS_S = 12.0
+"""For a turn whose end no hook tells; a screen that only stands still overrules hooks after a minute."""
 AFTER_THE_QUESTION_S = 16.0
 """Two of these and a rung is due while the dialog stands; the question is asked after half a minute."""
 DRAFT, REST = "do not mer", "ge this yet"
@@ -118,3 +120,35 @@ def test_a_permission_dialog_holds_everything_until_it_is_approved(make: Make, p
     assert not duo.entries("nudge")
     assert len(duo.entries("question.asked")) == 1
     assert duo.told().count("a dialog on review's screen") == 1
+
+
+@pytest.mark.parametrize(
+    ("program", "word", "shows"),
+    [
+        ("claude", "slow20", "piece 3"),
+        ("claude", "silent20", "SCRIPT:silent20"),  # its prompt comes back into the composer
+        ("codex", "slow20", "piece 3"),
+        ("pi", "slow20", "piece 3"),
+    ],
+)
+def test_an_interrupt_at_the_screen_ends_the_turn(make: Make, program: str, word: str, shows: str) -> None:
+    """Escape is told by no hook of Claude Code and Codex; their screens tell it, and the seat is free in seconds."""
+    duo = make(program, 600)
+    duo.up()
+    duo.at_rest()
+    duo.mat("send", "duo", "review", f"SCRIPT:{word}")
+    wait_for(lambda: shows in duo.screen("review"), 30, "work on the screen")
+    duo.wait("role.busy", role="review")
+    duo.keys("review", "Escape")
+    before = duo.entries()[-1].at
+    ended = duo.wait("turn.ended", 20)
+    assert ended.data["outcome"] == "error", duo.story()
+    assert ended.at - before < ENDS_S, duo.story()
+    assert [e.data["status"] for e in duo.entries("wake.closed")] == ["failed"]
+    duo.at_rest()
+    if word.startswith("silent"):
+        duo.wait("gate.raised", gate="human-typing")
+        assert duo.arrived("") == 1
+        return
+    duo.mat("send", "duo", "review", "Go on.")
+    duo.wait_arrived("Go on.$")
