@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from matcore.engine import answers, letters
+from matcore.engine import answers, letters, speakers
 from matcore.engine.book import Note
 from matcore.engine.driver import Sighting
 from matcore.engine.session import Session
@@ -185,11 +185,10 @@ def _hook(session: Session, _by: str, record: Record) -> None:
 def _on_session(session: Session, role: str, record: Record) -> None:
     """Some programs make the ids of their sessions themselves, and a person may begin another one in the pane: what is
     taken up after a restart is what the program named last."""
-    seat, data = session.ledger.seats.get(role), record.get("data")
-    named = data.get("session_id") if isinstance(data, Mapping) else None
-    if seat is None or not isinstance(named, str) or not _SESSION_ID.fullmatch(named) or named == seat.agent_session:
+    seat, named = session.ledger.seats.get(role), speakers.named(record)
+    if seat is None or named is None or not _SESSION_ID.fullmatch(named) or named == seat.agent_session:
         return
-    if float(record.get("boot_s") or 0.0) >= float(seat.identity.get("started_s") or 0.0):
+    if speakers.is_of(record, seat):
         session.note("engine.on_session", {"role": role, "agent_session": named}, source=record["id"])
 
 

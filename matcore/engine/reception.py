@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from matcore.engine import desk, intake, starting
+from matcore.engine import desk, intake, speakers, starting
 from matcore.engine.barrier import Watched
 from matcore.engine.book import Fact, Note
 from matcore.engine.intake import Unfit
@@ -65,6 +65,10 @@ class Reception:
         session = watched.session
         request = record.get("request")
         if request not in ("down", "restart"):
+            if request == "hook":
+                stranger = speakers.why_not(record, session, [w.session for w in self._super.watched.values()])
+                if stranger is not None:
+                    raise Unfit(stranger)
             intake.from_human(session, record)
             if request == "hook":
                 self._super.hurry(watched)

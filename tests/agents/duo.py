@@ -126,9 +126,11 @@ def assert_woken_once(duo: LabDuo) -> None:
 
 @contextlib.contextmanager
 def lab_duo(lab: Lab, backend: str, rules: Sequence[Mapping[str, Any]] = (), **config: Any) -> Iterator[LabDuo]:
-    """A duo that has ended afterwards; it is not up yet."""
+    """A duo that has ended afterwards; it is not up yet. Whatever its programs' hooks say, mat must have taken up."""
     made = LabDuo(lab, backend, rules, **config)
     try:
         yield made
+        aside = [path.read_text() for path in (made.state.spool / "aside").glob("*.reason")]
+        assert not aside, f"records of hooks were set aside: {aside}"
     finally:
         made.end()
