@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import time
+from typing import TYPE_CHECKING
+
 import click
 
 from matcore.cli.common import echo_json, echo_said, json_option, live_book, places, say
 from matcore.cli.naming import session_argument
+
+if TYPE_CHECKING:
+    from matcore.engine.journal import Journal
 
 
 @click.command()
@@ -19,10 +25,23 @@ def command(session: str, for_: str | None, as_json: bool) -> None:
     from matcore.engine.configchecks import duration_s
 
     state = places()
-    live_book(state, session).close()
+    book = live_book(state, session)
+    with book.journal as journal:
+        already = is_paused(journal)
     for_s = None if for_ is None else duration_s(for_)
     taken = say(state, {"session": session, "fact": "human.paused", **({} if for_s is None else {"for_s": for_s})})
     if as_json:
-        echo_json({"session": session, "paused": True, "for_s": for_s, "taken_up": taken})
+        said = {"session": session, "paused": True, "was_paused": already, "for_s": for_s, "taken_up": taken}
+        echo_json(said)
     else:
-        echo_said(taken, f"{session} is paused" + (f" for {for_}" if for_ else f" until: mat resume {session}"))
+        before = " was paused already; it is now" if already else " is"
+        echo_said(taken, f"{session}{before} paused" + (f" for {for_}" if for_ else f" until: mat resume {session}"))
+
+
+def is_paused(journal: Journal) -> bool:
+    """Whether the newest word on it is a pause, and its end, if it names one, is not over."""
+    said = journal.tail(1, names=["human.paused", "human.resumed"])
+    if not said or said[0].name != "human.paused":
+        return False
+    until, at = said[0].data.get("until"), said[0].at
+    return not isinstance(until, int | float) or time.time() - said[0].wall < until - at

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from matcore.cli import restart
+from matcore.engine import guard
 from matcore.places import StatePlaces
 from tests.matcore.cli.conftest import Mat, Tell
-from tests.matcore.cli.told import supervised
+from tests.matcore.cli.told import Told, supervised
 
 
 def spooled(state: StatePlaces) -> list[dict[str, Any]]:
@@ -46,6 +49,63 @@ def test_a_duration_that_is_none_changes_nothing(mat: Mat, tell: Tell, state: St
     tell().working()
     assert mat("pause", "duo", "--for", "a while")[0] == 2
     assert not state.spool.exists()
+
+
+@pytest.mark.parametrize(
+    ("before", "paused"),
+    [
+        (lambda told: told, False),
+        (lambda told: told.fact("human.paused"), True),
+        (lambda told: told.fact("human.paused").fact("human.resumed", 5), False),
+        (lambda told: told.fact("human.paused", until=told.now + 7200), True),
+        (lambda told: told.fact("human.paused", until=told.now + 60), False),  # told an hour ago
+    ],
+)
+def test_whether_it_was_paused_is_said(mat: Mat, tell: Tell, before: Callable[[Told], Told], paused: bool) -> None:
+    """By `pause` and `resume`, in words and as a key; a pause that named its end is over by itself."""
+    before(tell().working())
+    words = "duo goes on" if paused else "duo was not paused; it counts as your act"
+    assert words in mat("resume", "duo")[1]
+    assert json.loads(mat("resume", "duo", "--json")[1])["was_paused"] is paused
+    words = "duo was paused already; it is now paused for 2h" if paused else "duo is paused for 2h"
+    assert words in mat("pause", "duo", "--for", "2h")[1]
+    assert json.loads(mat("pause", "duo", "--json")[1])["was_paused"] is paused
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "words"),
+    [
+        ("a-1", "a-1", "dev was restarted and goes on in its agent session a-1"),
+        ("a-1", "a-2", "dev was restarted in a new agent session a-2, for there was nothing to resume"),
+        (None, None, "dev was restarted in a new agent session, for there was nothing to resume"),
+    ],
+)
+def test_restart_says_whether_the_agent_session_goes_on(
+    mat: Mat, tell: Tell, monkeypatch: pytest.MonkeyPatch, before: str | None, after: str | None, words: str
+) -> None:
+    """A new one knows nothing of the work, so it says how to tell it."""
+    told = tell().working().note("engine.seat", role="dev", seat={"started": True, "agent_session": before})
+
+    def started(_state: StatePlaces, record: dict[str, Any]) -> bool:
+        assert record == {"session": "duo", "request": "restart", "role": "dev"}
+        told.note("engine.seat", role="dev", seat={"started": True, "agent_session": after})
+        return True
+
+    monkeypatch.setattr(guard, "start", lambda _state: None)
+    monkeypatch.setattr(restart, "say", started)
+    code, out, err = mat("restart", "duo", "dev")
+    assert code == 0, err
+    assert words in out
+    resumed = before is not None and before == after
+    assert resumed == ("mat send duo dev TEXT" not in out)
+    said = json.loads(mat("restart", "duo", "dev", "--json")[1])
+    assert said == {
+        "session": "duo",
+        "role": "dev",
+        "restarted": True,
+        "resumed": after is not None,
+        "agent_session": after,
+    }
 
 
 def test_down_refuses_while_a_turn_runs(mat: Mat, tell: Tell, state: StatePlaces) -> None:
