@@ -54,14 +54,19 @@ def command(driver: str, as_json: bool, keep: bool) -> None:
     say = Console(stderr=True, highlight=False, soft_wrap=True)
     with _signals_stop_it(), _own_places(keep, say) as folder:
         say.print(
-            f"A developer and a reviewer, scripted; a stall is noticed after {WINDOW_S:g} s here (10 min by default)."
+            f"A developer and a reviewer, scripted; a stall is noticed after {WINDOW_S:g} s here (10 min by default).\n"
+            f"From another terminal, while it runs: XDG_STATE_HOME={folder / 'state'} mat why {SESSION}"
         )
         config = _config(driver, folder)
         state = places()
         try:
             launched = up(state, config, folder / "work", goal="the greeting has an exclamation mark")
-            finished = _watch(state, launched.session, say, live=not as_json and sys.stdout.isatty())
-            _show_log(state, launched.session, as_json)
+            out = Console(highlight=False, soft_wrap=True)
+            shown = say if as_json or sys.stderr.isatty() else out
+            live = not as_json and sys.stdout.isatty()
+            finished = _watch(state, launched.session, None if live else shown)
+            if live or shown is not out:  # else it stands there already
+                _show_log(state, launched.session, out, as_json)
         finally:
             _end(state, config)
         if not finished:
@@ -125,14 +130,17 @@ def _own_places(keep: bool, say: Console) -> Iterator[Path]:
             shutil.rmtree(folder, ignore_errors=True)
 
 
-def _watch(state: StatePlaces, session: str, say: Console, *, live: bool) -> bool:
-    """Show what happens until the cycle has ended and its closing message was asked for. False: it took too long."""
+def _watch(state: StatePlaces, session: str, shown: Console | None) -> bool:
+    """Show what happens until the cycle has ended and its closing message was asked for. False: it took too long.
+
+    `shown` takes the important lines as they come; None: a live view instead.
+    """
     until = time.monotonic() + GIVE_UP_S
     book = Book.read(state.journal(session))
     book.close()
     journal = Journal.read(state.journal(session))
     try:
-        with _view(state, session, say, live=live) as show:
+        with _view(state, session, shown) as show:
             seen = 0
             while time.monotonic() < until:
                 fresh = list(journal.entries(after=seen))
@@ -156,9 +164,8 @@ def _finished(journal: Journal) -> bool:
 
 
 @contextmanager
-def _view(state: StatePlaces, session: str, say: Console, *, live: bool) -> Iterator[Callable[[list[Entry]], None]]:
-    """A live view on a terminal, else the important lines as they come."""
-    if live:
+def _view(state: StatePlaces, session: str, shown: Console | None) -> Iterator[Callable[[list[Entry]], None]]:
+    if shown is None:
         with Live(console=Console(), refresh_per_second=4, transient=True) as view:
             yield lambda _fresh: view.update(status.render(status.look(state, [session])))
         return
@@ -166,16 +173,16 @@ def _view(state: StatePlaces, session: str, say: Console, *, live: bool) -> Iter
     def lines(fresh: list[Entry]) -> None:
         for entry in fresh:
             if entry.name in _TOLD:
-                say.print(Text(log.line(session, entry), style=log.STYLES[entry.kind]))
+                shown.print(Text(log.line(session, entry), style=log.STYLES[entry.kind]))
+        shown.file.flush()
 
     yield lines
 
 
-def _show_log(state: StatePlaces, session: str, as_json: bool) -> None:
-    console = Console(highlight=False, soft_wrap=True)
+def _show_log(state: StatePlaces, session: str, console: Console, as_json: bool) -> None:
     journal = Journal.read(state.journal(session))
     if not as_json:
-        console.print(Text("\nWhat happened (mat log shows all of it):", style="bold"))
+        console.print(Text("\nWhat happened, as mat log shows it, the important lines:", style="bold"))
     ended = log.outcomes(journal)
     for entry in journal.entries():
         if as_json:
@@ -209,7 +216,9 @@ def _end(state: StatePlaces, config: SessionConfig) -> None:
 
 
 def _show_told(folder: Path, say: Console) -> None:
+    """A notification ends with the commands to run next; those of this session are of no use any more."""
     with suppress(OSError):
         say.print(Text("\nWhat you would have been told:", style="bold"))
         say.print(Text((folder / "told.txt").read_text(encoding="utf-8").strip()))
+        say.print("(This duo is gone by now, so its commands lead nowhere; those of your own do.)")
     say.print("\nYour own, in the folder of your project: mat init, then mat up.")

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import psutil
@@ -39,10 +40,10 @@ def users(folder: Path) -> list[str]:
     return found
 
 
-def demo(ground: Path, *words: str) -> subprocess.Popen[str]:
+def demo(ground: Path, *words: str, stderr: int = subprocess.PIPE) -> subprocess.Popen[str]:
     env = {**os.environ, "TMPDIR": str(ground), "HOME": str(ground.parent)}
     argv, pipe = [MAT, "demo", *words], subprocess.PIPE
-    return subprocess.Popen(argv, env=env, stdin=subprocess.DEVNULL, stdout=pipe, stderr=pipe, text=True)
+    return subprocess.Popen(argv, env=env, stdin=subprocess.DEVNULL, stdout=pipe, stderr=stderr, text=True)
 
 
 @pytest.mark.slow
@@ -61,6 +62,38 @@ def test_the_story_as_json_and_nothing_else_on_stdout(ground: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.live
+@pytest.mark.parametrize("terminal", [False, True], ids=["piped", "stderr is a terminal"])
+def test_without_a_terminal_each_line_is_told_once(ground: Path, terminal: bool) -> None:
+    """As it happens, where nothing else shows it; on a terminal beside a redirected stdout it is shown there too."""
+    leader, follower = os.openpty()
+    process = demo(ground, "--driver", "baton", stderr=follower if terminal else subprocess.PIPE)
+    os.close(follower)
+    assert process.stdout is not None
+    first = next(line for line in process.stdout if "relay.sent" in line)
+    assert terminal == ("episode.closed" in drained(leader))
+    out, err = process.communicate(timeout=WITHIN_S)
+    os.close(leader)
+    assert process.returncode == 0, err
+    assert (first + out).count("episode.opened") == 1
+    assert (first + out).count("relay.sent") == 3
+    if not terminal:
+        assert "relay.sent" not in err
+        assert "XDG_STATE_HOME=" in err
+        assert "its commands lead nowhere" in err
+
+
+def drained(terminal: int) -> str:
+    """What stands on a terminal, without waiting for more."""
+    os.set_blocking(terminal, False)
+    parts = []
+    with suppress(OSError):
+        while part := os.read(terminal, 65536):
+            parts.append(part)
+    return b"".join(parts).decode("utf-8", "replace")
+
+
+@pytest.mark.slow
+@pytest.mark.live
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 @pytest.mark.parametrize("moment", ["begun", "launched", "working"])
 def test_stopped_it_leaves_nothing_behind(ground: Path, number: signal.Signals, moment: str) -> None:
@@ -72,7 +105,7 @@ def test_stopped_it_leaves_nothing_behind(ground: Path, number: signal.Signals, 
     if moment == "launched":
         wait_for(lambda: list(ground.glob("mat-demo-*/tmux.sock")), 30, "a tmux server")
     elif moment == "working":
-        wait_for(lambda: "relay.sent" in process.stderr.readline(), 30, "a relay")  # type: ignore[union-attr]
+        wait_for(lambda: "relay.sent" in process.stdout.readline(), 30, "a relay")  # type: ignore[union-attr]
     process.send_signal(number)
     _, err = process.communicate(timeout=WITHIN_S)
     assert process.returncode == 130, err
