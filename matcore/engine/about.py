@@ -10,13 +10,15 @@ import contextlib
 import json
 import os
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from matcore import said_index, said_sent
-from matcore.engine import briefing
+from matcore.engine import briefing, copies
+from matcore.engine.copies import Copies
 from matcore.engine.foldermarks import FolderMarks
 from matcore.engine.heartbeat import replace
 from matcore.engine.jobs import places_of
@@ -27,6 +29,14 @@ from matcore.places import SessionPlaces, StatePlaces
 PARTS = ("tmp", "new", "aside")
 
 
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What was missing and had to be made again, in words, and the relays whose text can't be had any more."""
+
+    made: Sequence[str] = ()
+    lost: Sequence[str] = ()
+
+
 class Upkeep:
     """For all sessions; writes only what has changed."""
 
@@ -34,9 +44,10 @@ class Upkeep:
         self._state = state
         self._written: dict[str, bytes] = {}
         self._marks: dict[str, FolderMarks] = {}
+        self._copies = Copies()
 
-    def keep(self, session: Session, *, ended: bool = False) -> list[str]:
-        """Bring a session's folder up to date. Returns what was missing and had to be made again. Raises `OSError`.
+    def keep(self, session: Session, *, ended: bool = False) -> Kept | None:
+        """Bring a session's folder up to date; None where it is as it was left. Raises `OSError`.
 
         `ended`: the session is about to end, and its agents' commands say so from now on.
         """
@@ -46,15 +57,19 @@ class Upkeep:
         seen = marks.look()
         changed = session.about_changed or session.index_stale or ended
         if not changed and marks.are_known(seen) and not _has_file(self._state.spool / "tmp"):
-            return []
-        missing = self._look_through(session, ended=ended)
-        if not missing and not _half_sent(session, self._state):
+            return None
+        kept = self._look_through(session, ended=ended)
+        if not kept.made and not _half_sent(session, self._state):
             marks.found_well(seen)
-        return missing
+        return kept
 
-    def _look_through(self, session: Session, *, ended: bool) -> list[str]:
+    def _look_through(self, session: Session, *, ended: bool) -> Kept:
         places = places_of(session.ledger)
         missing = make_folders(places, session.roles)
+        texts = self._copies.keep(session)
+        missing += texts.restored
+        if ended:
+            copies.drop_all(session)
         with contextlib.suppress(BadConfig):  # its source is gone, too: the agent has read it long ago
             missing += [f"prompts/{role}.md" for role in briefing.write(session.ledger, None, only_missing=True)]
         stands = index_stands(places.sent_index, session.name)
@@ -67,9 +82,10 @@ class Upkeep:
         if self._written.get(session.name) != about or not places.about.exists():
             replace(places.about, about)
             self._written[session.name] = about
-        return missing
+        return Kept(missing, texts.lost)
 
     def forget(self, session: str) -> None:
+        self._copies.forget(session)
         self._written.pop(session, None)
         self._marks.pop(session, None)
 

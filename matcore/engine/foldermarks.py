@@ -38,7 +38,14 @@ class FolderMarks:
 
     def __init__(self, places: SessionPlaces, roles: Sequence[str]) -> None:
         spools = [places.spool(role) for role in roles]
-        looked_at = [places.root, places.prompts, places.sent_index, *{spool.parent for spool in spools}, *spools]
+        looked_at = [
+            places.root,
+            places.prompts,
+            places.handoffs,
+            places.sent_index,
+            *{spool.parent for spool in spools},
+            *spools,
+        ]
         self._paths = [str(path) for path in (*looked_at, *(spool / "tmp" for spool in spools))]
         self._trusted: tuple[Mark | None, ...] | None = None
 

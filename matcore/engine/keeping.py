@@ -8,11 +8,12 @@ import logging
 from typing import TYPE_CHECKING
 
 from matcore.engine import guard, heartbeat, registry, resuming
-from matcore.engine.about import Upkeep
+from matcore.engine.about import Kept, Upkeep
 from matcore.engine.ballast import Ballast
 from matcore.engine.barrier import Watched
 from matcore.engine.book import Note
 from matcore.engine.clock import Gap, LoopWatch
+from matcore.engine.ledger import Relay
 from matcore.engine.session import Session
 
 if TYPE_CHECKING:
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("mat.keeping")
 UPKEEP_S = 2.0
+TEXTS = "handoffs"
+"""The trouble that something which was handed over can't be read any more."""
 
 
 class Keeping:
@@ -73,15 +76,14 @@ class Keeping:
     def _keep(self, session: Session) -> None:
         """Somebody may have cleaned its folder away; a folder that can't be written is trouble, not a mistake."""
         try:
-            missing = self.folders.keep(session)
+            kept = self.folders.keep(session)
         except OSError as e:
             session.trouble("folder", f"{e.filename or session.places.root}: {e.strerror or e}")
             return
         session.about_changed = False
         session.mended("folder")
-        if missing:
-            recreated = Note("engine.recreated", {"what": missing})
-            session.herald.tell("recreated", action=False, first=[recreated], what=missing)
+        if kept is not None:
+            _tell_of(session, kept)
 
     def _mind_the_disk(self) -> None:
         """A full disk that was met with the ballast is told once, and is over when there is room for the ballast."""
@@ -114,3 +116,27 @@ class Keeping:
             self._heart_fault = str(e)
         else:
             self._heart_fault = ""
+
+
+def _tell_of(session: Session, kept: Kept) -> None:
+    """What was made again is told at once; that a text can't be had is trouble until nobody owes it any more."""
+    relays = [session.ledger.relays[relay] for relay in kept.lost]
+    lost = [f"{relay.id} from {relay.sender} to {relay.to}" for relay in relays]
+    reason = f"the text of {', '.join(lost)} is gone with the folder; have it sent again" if lost else ""
+    first = [Note("engine.recreated", {"what": list(kept.made), "lost": list(kept.lost)})]
+    if not lost:
+        session.mended(TEXTS)
+    elif session.ledger.troubles.get(TEXTS) == reason:
+        lost = []
+    else:
+        first.append(Note("engine.trouble", {"what": TEXTS, "reason": reason}))
+    if kept.made or lost:
+        again = _again(session.name, relays[0]) if relays else ""
+        session.herald.tell("recreated", action=bool(lost), first=first, what=list(kept.made), lost=lost, again=again)
+
+
+def _again(session: str, relay: Relay) -> str:
+    """How a person has it sent again."""
+    if relay.sender == "human":
+        return f"mat send {session} {relay.to} TEXT"
+    return f'mat send {session} {relay.sender} "Send {relay.id} again with send-relay --again: its text was lost."'

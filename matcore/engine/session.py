@@ -25,7 +25,9 @@ from matcore.errors import OurMistake
 from matcore.places import SessionPlaces
 from matcore.rules import decisions as d
 
-_ABOUT = frozenset({"cycle.opened", "cycle.completed", "cycle.blocked", "relay.delivered", "effect.ended"})
+_ABOUT = frozenset(
+    {"cycle.opened", "cycle.completed", "cycle.blocked", "relay.sent", "relay.delivered", "effect.ended"}
+)
 _ACTS_AT_ONE_INSTANT = 1000
 
 

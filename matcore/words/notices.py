@@ -240,11 +240,23 @@ def _folder(*, session: str, reason: str = "", **_: object) -> Sequence[str]:
     )
 
 
-def _recreated(*, session: str, what: Sequence[str] = (), **_: object) -> Sequence[str]:
+def _recreated(
+    *, session: str, what: Sequence[str] = (), lost: Sequence[str] = (), again: str = "", **_: object
+) -> Sequence[str]:
+    """`lost`: relays whose text can't be had, each as `r-000012 from dev to review`; `again`: the command that has the
+    first sent again."""
+    gone = f"{_n(session)}: parts of its folder .mat/{_n(session)} were gone and have been made again"
+    if not lost:
+        return (
+            f"{gone}.",
+            *_labelled("Made again", ", ".join(what)),
+            f"Nothing to do; what happened: mat log {_n(session)}",
+        )
     return (
-        f"{_n(session)}: parts of its folder .mat/{_n(session)} were gone and have been made again.",
+        f"{gone}, but what was handed over and not answered is lost: {line(lost[0], 120)}.",
+        *_labelled("Lost", ", ".join(lost) if len(lost) > 1 else ""),
         *_labelled("Made again", ", ".join(what)),
-        f"Nothing to do; what happened: mat log {_n(session)}",
+        f"Have it sent again: {line(again, _PATH)}",
     )
 
 

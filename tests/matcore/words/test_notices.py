@@ -62,6 +62,15 @@ FACTS: dict[str, tuple[str, dict[str, object]]] = {
     "state-unwritable": ("state-unwritable", {"reason": "/home/u/.local/state/mat: Read-only file system"}),
     "folder": ("folder", {"session": S, "reason": "/w/.mat/shop-duo: Permission denied"}),
     "recreated": ("recreated", {"session": S, "what": ["shop-duo/handoffs", "sent.index"]}),
+    "recreated-lost": (
+        "recreated",
+        {
+            "session": S,
+            "what": ["shop-duo"],
+            "lost": ["r-000012 from dev to review", "r-000014 from human to dev"],
+            "again": f'mat send {S} dev "Send r-000012 again."',
+        },
+    ),
     "session-failed": ("session-failed", {"session": S, "reason": "entry 12: its digest is another one"}),
     "guard": ("guard", {"log": "/home/u/.local/state/mat/supervisor.log", "reason": "exit 70"}),
     "notify-user": ("notify-user", {"session": S, "role": "dev", "text": "The build is green."}),
