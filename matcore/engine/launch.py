@@ -7,13 +7,12 @@ supervisor's loop, for only that may. Between them stands one record in the user
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import os
 import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,6 +20,7 @@ from typing import Any
 from matcore import spoolfile
 from matcore.engine import briefing, guard, heartbeat
 from matcore.engine.about import make_folders
+from matcore.engine.alone import alone
 from matcore.engine.book import RULES_VERSION, Book
 from matcore.engine.config import SessionConfig, to_json
 from matcore.engine.driver import Checks
@@ -64,7 +64,7 @@ def up(
     """
     for folder in (state.root, state.sessions):
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    with _alone(state, config.session):
+    with alone(state, config.session, within_s=UP_LOCK_WITHIN_S):
         before = running(state, config, workdir)
         settings = to_json(config)
         ledger = before or Ledger(session=config.session, config=settings)
@@ -188,22 +188,3 @@ def _wait_until_watched(state: StatePlaces, session: str, record: str | None) ->
 
 def _in_spool(state: StatePlaces, record: str | None) -> bool:
     return record is not None and any((state.spool / "new").glob(f"*-{record}.json"))
-
-
-@contextlib.contextmanager
-def _alone(state: StatePlaces, session: str) -> Iterator[None]:
-    """One `mat up` of a session at a time; the second waits, then finds it up."""
-    fd = os.open(state.sessions / f".{session}.up", os.O_RDWR | os.O_CREAT, 0o600)
-    until = time.monotonic() + UP_LOCK_WITHIN_S
-    try:
-        while True:
-            try:
-                fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                break
-            except BlockingIOError:
-                if time.monotonic() > until:
-                    raise Unavailable(f"another `mat up` of {session} is at work and does not end") from None
-                time.sleep(0.05)
-        yield
-    finally:
-        os.close(fd)

@@ -36,7 +36,8 @@ class Registry:
         """A new journal; one of an ended session of that name is put aside, under its name and a number."""
         folder = self._places.session(session)
         if folder.exists():
-            number = 1 + sum(1 for _ in self._places.sessions.glob(f"{session}@*"))
+            taken = [path.name.partition("@")[2] for path in self._places.sessions.glob(f"{session}@*")]
+            number = 1 + max((int(each) for each in taken if each.isdecimal()), default=0)
             folder.rename(folder.with_name(f"{session}@{number}"))
         folder.mkdir(mode=0o700, parents=True)
         return Journal.create(self._places.journal(session), session=session, rules=RULES_VERSION)

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import json
+import shutil
+from pathlib import Path
 
 import pytest
 
+from matcore import spoolfile
+from matcore.engine import spool
+from matcore.engine.alone import alone
 from matcore.places import StatePlaces
 from tests.matcore.cli.conftest import Mat, Tell
+from tests.stories.world import World
 
 DAY_S = 86_400.0
 
@@ -24,7 +30,7 @@ def sessions(tell: Tell, state: StatePlaces) -> list[str]:
 
 
 def left(state: StatePlaces) -> list[str]:
-    return sorted(path.name for path in state.sessions.iterdir())
+    return sorted(path.name for path in state.sessions.iterdir() if path.is_dir())
 
 
 def test_only_what_ended_long_ago_is_removed(mat: Mat, state: StatePlaces, sessions: list[str]) -> None:
@@ -48,6 +54,41 @@ def test_of_any_age(mat: Mat, state: StatePlaces, sessions: list[str]) -> None:
     assert sorted(json.loads(line)["session"] for line in out.splitlines()) == ["lately", "old@1"]
     assert left(state) == ["torn", "up"]
     assert sessions
+
+
+def test_a_session_that_is_being_brought_up_stays(mat: Mat, state: StatePlaces, sessions: list[str]) -> None:
+    """`mat up` of that name is at work: what it is about to put aside, or has just begun, is not touched."""
+    with alone(state, "lately", within_s=0), alone(state, "old", within_s=0):
+        code, out, err = mat("prune", "--older-than", "0s")
+    assert code == 0
+    assert "removed" not in out
+    assert "lately stays: it is being brought up" in err
+    assert "old@1 stays: it is being brought up" in err
+    assert left(state) == sessions
+    assert "lately is removed" in mat("prune", "--older-than", "0s")[1]
+
+
+def test_a_session_that_waits_for_its_supervisor_stays(mat: Mat, state: StatePlaces, sessions: list[str]) -> None:
+    """It was launched, and no supervisor has taken it up yet: its journal is still the old one."""
+    spool.make(state.spool)
+    spoolfile.write(str(state.spool), {"session": "lately", "request": "up", "config": {}})
+    _, out, err = mat("prune", "--older-than", "0s")
+    assert "lately stays: it is being brought up" in err
+    assert "old@1 is removed" in out
+    assert "lately" in left(state)
+    assert sessions
+
+
+def test_a_name_that_is_used_again_puts_the_old_one_aside_whatever_was_pruned(tmp_path: Path) -> None:
+    """`name@1` is gone, `name@2` is there: the next is `name@3`."""
+    world = World(tmp_path)
+    for _ in range(3):
+        world.up()
+        world.human(request="down")
+    shutil.rmtree(world.places.session("duo@1"))
+    world.up()
+    assert left(world.places) == ["duo", "duo@2", "duo@3"]
+    world.end()
 
 
 def test_nothing_to_remove_and_no_duration(mat: Mat) -> None:
