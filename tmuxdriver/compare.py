@@ -19,6 +19,11 @@ def normalise(text: str) -> str:
     return "\n".join(_COUNTER.sub("0", _SPINNER.sub("", row)).rstrip() for row in rows).rstrip()
 
 
+def picture(capture: Capture) -> str:
+    """What of a look is compared with the next one: rows that scroll away count, however much alike they are."""
+    return f"{normalise(capture.text)}\n{capture.variables.get('history_size', '')}"
+
+
 def squeeze(text: str) -> str:
     """A text without its white space, to find it again however a composer wraps it."""
     return re.sub(r"\s+", "", text.translate(INVISIBLE))

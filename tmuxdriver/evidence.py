@@ -1,7 +1,8 @@
 """What is held to be true of one seat, and on what evidence. Pure: looks, hooks and submissions in, sightings out.
 
 One object is the one predicate that status, ladder and delivery share. Strongest first: a hook, the title, the screen.
-Busy is believed at once. Idle by the screen only when nothing on it has moved for `STILL_S` over two looks; while a
+Busy is believed at once, a new prompt in the transcript being a sign of it. Idle by the screen only when nothing on it
+has moved for `STILL_S` over two looks (`tmuxdriver.rest`); while a
 hook channel lives, the screen does not end a turn, with two exceptions, for programs fire no hook after Esc and after
 some errors: the screen shows such an end, by a mark that has appeared since the turn began or by the turn's prompt,
 which is back in the composer; or it has been parked at an empty composer for `PARKED_S`. A dialog is neither: the role
@@ -21,6 +22,7 @@ from matcore.engine.driver import Sighting
 from tmuxdriver.compare import squeeze
 from tmuxdriver.held import Held
 from tmuxdriver.left import Left
+from tmuxdriver.rest import Still, begins_turn
 from tmuxdriver.screen import FAILED, Screen
 
 STILL_S = 2.0
@@ -50,15 +52,6 @@ class Submission:
 
 
 @dataclass(slots=True)
-class Still:
-    """A screen that has not changed since `since_s`, seen so `looks` times."""
-
-    picture: str
-    since_s: float
-    looks: int = 1
-
-
-@dataclass(slots=True)
 class Evidence(Held):
     """The state of one seat. Each method returns what is to be reported."""
 
@@ -73,6 +66,10 @@ class Evidence(Held):
     confirmed_s: float = 0.0
     """Boot time of the last hook that named a text of ours."""
     still: Still | None = None
+    is_doubtful: bool = False
+    """Whether the last look would have proven idle, had the screen not been written to: one off the beat will tell."""
+    rested: tuple[str, ...] | None = None
+    """`Screen.turns` as they were when the seat was idle."""
     screen: Screen | None = None
     working_s: float | None = None
     end_seen: str | None = None
@@ -88,15 +85,19 @@ class Evidence(Held):
 
     # -- looks ---------------------------------------------------------------------------------------------------
 
-    def looked(self, now_s: float, screen: Screen, picture: str) -> list[Sighting]:
-        """A screen was read; `picture` is it without what moves on its own."""
+    def looked(self, now_s: float, screen: Screen, picture: str, written: str = "") -> list[Sighting]:
+        """A screen was read; `picture` is it without what moves on its own.
+
+        `written` is when the terminal saw output last, as far as it says so.
+        """
         self.screen, self.end_seen = screen, screen.ended
         if screen.state in ("busy", "dialog"):
             self.end_before = None  # the turn that runs has been painted: what ends on the screen from now on is it
         if self.still is None or self.still.picture != picture:
-            self.still = Still(picture, now_s)
+            self.still = Still(picture, now_s, written)
         else:
-            self.still.looks += 1
+            self.still.seen_again(written, off_beat=self.is_doubtful)
+        self.is_doubtful = False
         if screen.state != "busy":
             self.working_s = None
         found = self._dialog(now_s, screen)
@@ -149,23 +150,39 @@ class Evidence(Held):
         return self._busy(now_s, _kind(screen))
 
     def _seen_idle(self, now_s: float, screen: Screen) -> list[Sighting]:
-        still = self.still
-        stood_s = now_s - still.since_s if still else 0.0
-        settled = still is not None and still.looks > 1 and stood_s >= STILL_S
         if self.hook_says == "busy":
-            parked_s = min(stood_s, now_s - self.hook_s)
-            if self.shows_end() and settled and parked_s >= STILL_S:
-                self.hook_says = None
-                return self._idle(now_s, screen, "screen (it shows the turn's end, no hook)", "interrupted")
-            if screen.composer not in ("empty", "ghost") or parked_s < PARKED_S:
-                return self._status("busy", "hook")
-            self.hook_says = None
-            return self._idle(now_s, screen, f"screen (parked for {PARKED_S:.0f} s, no hook)")
+            return self._seen_idle_in_turn(now_s, screen)
         if self.status == "idle":
-            return []
+            return self._seen_idle_again(now_s, screen)
         if self.hook_says == "idle":
             return self._idle(now_s, screen, "hook")
-        return self._idle(now_s, screen, _kind(screen)) if settled else []
+        return self._idle(now_s, screen, _kind(screen)) if self._has_stood(now_s, STILL_S) else []
+
+    def _seen_idle_in_turn(self, now_s: float, screen: Screen) -> list[Sighting]:
+        """Hooks say that a turn runs."""
+        for_s = now_s - self.hook_s
+        if for_s >= STILL_S and self.shows_end() and self._has_stood(now_s, STILL_S):
+            self.hook_says = None
+            return self._idle(now_s, screen, "screen (it shows the turn's end, no hook)", "interrupted")
+        parked = screen.composer in ("empty", "ghost") and for_s >= PARKED_S
+        if parked and self._has_stood(now_s, PARKED_S):
+            self.hook_says = None
+            return self._idle(now_s, screen, f"screen (parked for {PARKED_S:.0f} s, no hook)")
+        return self._status("busy", "hook")
+
+    def _seen_idle_again(self, now_s: float, screen: Screen) -> list[Sighting]:
+        """A turn may show nothing but its prompt and an answer that grows. Where hooks live they tell of it."""
+        before, self.rested = self.rested, screen.turns
+        if self.hook_says is None and before is not None and begins_turn(before, screen.turns):
+            return self._busy(now_s, "screen (a new prompt)")
+        return []
+
+    def _has_stood(self, now_s: float, for_s: float) -> bool:
+        """Whether the screen has shown the same for so long; off the beat, too, where it was written to meanwhile."""
+        still = self.still
+        stood = still is not None and still.has_stood(now_s, for_s)
+        self.is_doubtful = stood and still is not None and still.is_doubtful
+        return stood and not self.is_doubtful
 
     def shows_end(self) -> bool:
         """Whether the last look saw, on an idle screen, that the turn is over of which hooks say that it runs."""
@@ -181,8 +198,7 @@ class Evidence(Held):
 
     def _seen_nothing(self, now_s: float, screen: Screen) -> list[Sighting]:
         """What can't be made out is not idle, but neither does one torn frame take a state away."""
-        still = self.still
-        if self.hook_says is not None or still is None or still.looks < 2 or now_s - still.since_s < STILL_S:
+        if self.hook_says is not None or self.still is None or not self.still.has_stood(now_s, STILL_S):
             return []
         return self._unknown(screen.evidence)
 
@@ -329,6 +345,7 @@ class Evidence(Held):
             elif detail is None:
                 found += self._unlimited(evidence)
         self.in_turn, self.turn_started_s = False, None
+        self.rested = None if screen is None else screen.turns
         return found + self._status("idle", evidence)
 
     def _unknown(self, evidence: str) -> list[Sighting]:

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from matcore.engine.driver import Outcome, Verdict
 from tmuxdriver import panes
 from tmuxdriver.attention import Attention
-from tmuxdriver.compare import holds, normalise
+from tmuxdriver.compare import holds, picture
 from tmuxdriver.evidence import STILL_S, Submission
 from tmuxdriver.left import Left
 from tmuxdriver.panes import Identity, Pane
@@ -52,6 +52,8 @@ class Delivery:
     submission: Submission | None = None
     touched: str = ""
     """When somebody last pressed a key at the session, as the look that we act upon saw it."""
+    looked_like: str = ""
+    """What that look is compared by."""
     cursor: str = ""
     """Where the cursor stood then."""
     wary: int = 2
@@ -93,8 +95,7 @@ class Delivery:
             held_back = self._held_back(screen)
             if held_back is not None:
                 return held_back
-            with self.seat.lock:
-                known = self.seat.evidence.status
+            known = self._known(screen)
             if known == "idle" and screen.state == "idle":
                 self.steps.append(f"composer {screen.composer}")
                 return None
@@ -105,6 +106,13 @@ class Delivery:
             if seen is None:
                 return self._ended(Verdict.GONE, "the pane died")
             screen = seen[1]
+
+    def _known(self, screen: Screen) -> str:
+        """What is held of the role. A turn that has begun since the last tick may show no mark: it is seen here."""
+        with self.seat.lock:
+            if self.seat.evidence.status == "idle" and screen.state == "idle":
+                self._tell(screen, self.looked_like)
+            return self.seat.evidence.status
 
     def _held_back(self, screen: Screen) -> Outcome | None:
         with self.seat.lock:
@@ -161,14 +169,15 @@ class Delivery:
                 screen = read(self.seat.profile, found[1])
                 values = found[0].values
                 self.touched, self.cursor = values["session_activity"], f"{values['cursor_x']}/{values['cursor_y']}"
+                self.looked_like = picture(found[1])
                 if tell:
-                    self._tell(screen, normalise(found[1].text))
+                    self._tell(screen, self.looked_like)
                 return found[0], screen
         return None
 
-    def _tell(self, screen: Screen, picture: str) -> None:
+    def _tell(self, screen: Screen, shown: str) -> None:
         with self.seat.lock:
-            self.seat.pending += self.seat.evidence.looked(boot_s(), screen, picture)
+            self.seat.pending += self.seat.evidence.looked(boot_s(), screen, shown)
 
     # -- typing ----------------------------------------------------------------------------------------------------
 

@@ -21,9 +21,10 @@ from matcore.engine.driver import Sighting
 from tmuxdriver import panes
 from tmuxdriver.attention import Attention
 from tmuxdriver.cells import Capture
-from tmuxdriver.compare import normalise
+from tmuxdriver.compare import picture
 from tmuxdriver.panes import Listing, Pane
 from tmuxdriver.process import find_agent, in_foreground
+from tmuxdriver.rest import OFF_BEAT_S
 from tmuxdriver.screen import Screen, read
 from tmuxdriver.seat import Seat, boot_s
 from tmuxdriver.server import NoServer, Tmux, TmuxError
@@ -64,6 +65,7 @@ class Watcher:
             if seat.identity is not None and self._listed(seat, listing, now_s, found):
                 wanted[seat.identity.pane_id] = seat
         found += self._looks(wanted) if wanted else []
+        found += self._looks_off_the_beat(wanted)
         for seat in seats:
             with seat.lock:
                 now = f"role.{seat.evidence.status}"
@@ -162,13 +164,24 @@ class Watcher:
         now_s = boot_s()
         for pane_id, (pane, capture) in captured.items():
             seat = wanted[pane_id]
-            screen, picture = _read(seat, capture)
+            screen, shown = _read(seat, capture)
             with seat.lock:
                 if seat.is_typing or pane.identity != seat.identity or pane.dead:
                     continue
                 seat.changes, seat.captured_s, seat.captured_wall_s = pane.changes, now_s, wall_s
                 if "no-agent" not in seat.evidence.gates:
-                    found += seat.evidence.looked(now_s, screen, picture)
+                    found += seat.evidence.looked(now_s, screen, shown, pane.values["window_activity"])
+        return found
+
+    def _looks_off_the_beat(self, wanted: dict[str, Seat]) -> list[Sighting]:
+        """A screen that would prove idle, but for what was written to it between two looks, may keep our own time."""
+        found: list[Sighting] = []
+        for pause_s in OFF_BEAT_S:
+            doubtful = {pane_id: seat for pane_id, seat in wanted.items() if seat.evidence.is_doubtful}
+            if not doubtful:
+                break
+            time.sleep(pause_s)
+            found += self._looks(doubtful)
         return found
 
 
@@ -211,10 +224,10 @@ def _agent_missed(seat: Seat, pane: Pane, now_s: float) -> list[Sighting]:
 
 def _read(seat: Seat, capture: Capture) -> tuple[Screen, str]:
     """Reading costs a thousand times what comparing costs."""
-    raw = f"{capture.variables['pane_title']}\n{capture.text}"
+    raw = f"{capture.variables['pane_title']}\n{capture.variables['history_size']}\n{capture.text}"
     if seat.read is None or seat.raw != raw:
         seat.raw = raw
-        seat.read = (read(seat.profile, capture), normalise(capture.text))
+        seat.read = (read(seat.profile, capture), picture(capture))
     return seat.read
 
 

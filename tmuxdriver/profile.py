@@ -84,18 +84,23 @@ class Mark(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     `footer`: the rows below the composer (without one: the last three). `live`: the last `rows` non-blank rows above
     the composer. `turn`: the rows since the last prompt, at most `rows`. `bottom`: the last `rows` non-blank rows.
     `styled`: where styles are known, the match must not begin in the default colour (replies do, chrome does not).
+    `style`: the match must begin in one of these, as they are named in `composer.ghost`; where styles are not known
+    there is no such row.
     """
 
     match: str
     where: Region = "live"
     rows: int = 4
     styled: bool = False
+    style: tuple[str, ...] = ()
 
 
 class Dialog(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A question that takes the composer's place. `foot` stands in the last `rows` non-blank rows.
 
     `framed`: it is drawn in the composer's frame or below it; without that a composer in its frame rules it out.
+    `over`: it is drawn over the transcript and has taken the cursor from a composer that stays where it is; a reply that
+    looks like it has not.
     """
 
     kind: DialogKind
@@ -103,12 +108,14 @@ class Dialog(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     body: str | None = None
     rows: int = 3
     framed: bool = False
+    over: bool = False
 
 
 class Note(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Something that is worth telling: `error`, `rate-limited`, `context-full` (each a failed turn), `compacting` (a
     gate while it stands), `compacted`, `retrying`, …
 
+    A group named `said` is the part of the row that is told, else it is all of it.
     `ends`: it is the last thing that a turn shows of which no hook tells the end. On an idle screen that stands still
     it ends the turn that runs, though its hooks say busy; one that stood there before the turn began does not.
     """
@@ -118,6 +125,7 @@ class Note(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     where: Region = "turn"
     rows: int = 8
     styled: bool = False
+    style: tuple[str, ...] = ()
     ends: bool = False
 
 
@@ -136,13 +144,19 @@ class Composer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     top: str | None = None
     bottom: str | None = None
     ghost: tuple[str, ...] = ("dim",)
-    """Styles of a suggestion: `dim`, `fg:8`, `fg:38;5;103`, … All visible text must have one of them."""
+    """Styles of a suggestion: `dim`, `fg:8`, `fg:38;5;103`, … All visible text must have one of them. Empty: it is known
+    by its words alone, for a program whose colours are a matter of themes."""
     placeholders: tuple[str, ...] = ()
     """What a suggestion reads like where styles are not known."""
     chrome: str | None = None
     """Rows inside the frame that are not text (a model line); dropped before the text is read."""
     pasted: str | None = None
     """How a collapsed paste is shown."""
+    edge: bool = False
+    """Whether the match of `bottom` is as wide as the composer: what is further right is another column (a sidebar)."""
+    cursor: bool = False
+    """Whether the program keeps the terminal's cursor in its composer while that takes text: with the cursor elsewhere,
+    or where it is not known, the screen can't be told from one that doesn't."""
     scrolls: bool = False
     """Whether a long text pushes the row with `mark` out of sight: the first row may then be one with `indent`."""
     rows: int = 24
@@ -179,7 +193,7 @@ class Profile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     menu: str = "^\\W*[\u276f\u203a>\u25b6\u2192]\\W*\\d+[.)] "
     """A chosen entry of a numbered menu: without a composer below it, that is a dialog of an unknown kind."""
     turn_start: str | None = None
-    """A row that shows a submitted prompt."""
+    """A row that shows a submitted prompt. Without hooks a new one says that a turn has begun, if nothing marks it."""
     notes: tuple[Note, ...] = ()
     resets: str | None = None
     """Finds in the row of a `rate-limited` note, or in what a hook says of it, when that ends: its first group that

@@ -15,6 +15,7 @@ from typing import Literal, TypeAlias
 
 from tmuxdriver.cells import PLAIN, Capture, Rows
 from tmuxdriver.compare import normalise as normalise
+from tmuxdriver.compare import squeeze
 from tmuxdriver.composer import ComposerState, Field, composer_state, find_composer
 from tmuxdriver.profile import Dialog, Mark, Note, Profile, pattern
 
@@ -35,6 +36,9 @@ class Screen:
     """The row that a note of a failed turn was read from."""
     ended: str | None = None
     """All that stands above the composer, without what moves, where a note in it `ends` a turn."""
+    turns: tuple[str, ...] = ()
+    """What stands above the composer: what comes before the first prompt, then each prompt with what follows it. The
+    prompt's row comes first, all without white space. Empty without a composer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +84,7 @@ def read(profile: Profile, capture: Capture) -> Screen:
     notes, detail = _notes(look)
     shown: ComposerState = "absent" if state in ("dialog", "gone") else look.composer
     typed = found.text if found and shown == "draft" else ""
-    return Screen(state, dialog, shown, notes, evidence, typed, detail, _ended(look))
+    return Screen(state, dialog, shown, notes, evidence, typed, detail, _ended(look), _turns(look))
 
 
 def screen_json(profile: Profile, text: str, variables: Mapping[str, str]) -> dict[str, object]:
@@ -223,6 +227,21 @@ def _turn_start(look: _Look, end: int) -> int:
         return 0
     start = pattern(look.profile.turn_start)
     return next((number for number in range(end - 1, -1, -1) if start.search(look.rows.text[number])), 0)
+
+
+def _turns(look: _Look) -> tuple[str, ...]:
+    """A row that looks like a prompt but is a command for the program or the shell begins none."""
+    if look.field is None or look.profile.turn_start is None:
+        return ()
+    start = pattern(look.profile.turn_start)
+    turns: list[list[str]] = [[]]
+    for row in look.rows.text[: look.field.above]:
+        found = start.search(row)
+        if found and row[found.end() :].lstrip()[:1] not in ("", "/", "!"):
+            turns.append([squeeze(row) + "\n"])
+        else:
+            turns[-1].append(squeeze(row))
+    return tuple("".join(turn) for turn in turns)
 
 
 def _dialog_kind(look: _Look) -> str | None:

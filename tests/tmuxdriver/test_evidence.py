@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 
 import pytest
@@ -62,6 +63,45 @@ def test_busy_is_believed_at_once_and_a_flicker_ends_no_turn(seat: Evidence) -> 
     assert said(seat.looked(5, BUSY, "b")) == []
     assert said(seat.looked(6, IDLE, "i")) == []
     assert said(seat.looked(8, IDLE, "i")) == ["turn.ended ok 3", "role.idle"]
+
+
+@pytest.mark.field_case("Idle and busy")
+def test_a_screen_that_keeps_our_time_is_looked_at_off_the_beat_before_it_is_idle(seat: Evidence) -> None:
+    """Idle for 200 ms on each second, and each second somebody looks: what the terminal tells of output is a doubt."""
+    seat.looked(0, BUSY, "b", "99")
+    for now in (1, 2, 3):
+        assert seat.looked(now, IDLE, "i", str(100 + now)) == []
+    assert seat.is_doubtful
+    assert seat.looked(3.25, BUSY, "b", "103") == []
+    for now in (4, 5, 6):
+        assert seat.looked(now, IDLE, "i", str(100 + now)) == []
+    assert seat.looked(6.25, IDLE, "i", "106") == []
+    assert said(seat.looked(6.45, IDLE, "i", "106")) == ["turn.ended ok", "role.idle"]
+
+
+@pytest.mark.field_case("Idle and busy")
+def test_a_new_prompt_in_the_transcript_is_a_turn_although_nothing_marks_it(seat: Evidence) -> None:
+    """An answer that streams may show no mark at all; its turn ends when the screen stands still."""
+    before, after = (
+        replace(IDLE, turns=turns) for turns in (("head", ">one\nDone."), ("head", ">one\nDone.", ">two\n"))
+    )
+    seat.looked(0, before, "a")
+    assert said(seat.looked(2, before, "a")) == ["role.idle"]
+    assert seat.looked(3, before, "a") == []
+    assert said(seat.looked(4, after, "b")) == ["role.busy"]
+    assert said(seat.looked(5, after, "b")) == []
+    assert said(seat.looked(7, after, "c")) == []
+    assert said(seat.looked(9, after, "c")) == ["turn.ended ok 4", "role.idle"]
+
+
+def test_where_hooks_live_a_prompt_in_the_transcript_begins_no_turn(seat: Evidence) -> None:
+    """They tell of it, and programs show commands of their own like prompts."""
+    before, after = (replace(IDLE, turns=turns) for turns in (("head",), ("head", ">two\n")))
+    seat.heard("turn-started", 1, {})
+    seat.heard("turn-ended", 2, {})
+    seat.looked(3, before, "a")
+    assert seat.looked(4, after, "b") == []
+    assert seat.status == "idle"
 
 
 def test_a_turn_that_was_running_when_we_came_has_no_known_start(seat: Evidence) -> None:
