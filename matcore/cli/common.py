@@ -156,3 +156,4 @@ def echo_json(data: object) -> None:
 
 
 json_option = click.option("--json", "as_json", is_flag=True, help="One JSON object a line, keys as in docs/json.md.")
+json_always = click.option("--json", is_flag=True, expose_value=False, help="As always: stdout is JSON.")

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
-from matcore.cli.common import echo_json, live_book, places, say
-from matcore.cli.naming import SessionName
-from matcore.errors import Refused
+from matcore.cli.common import echo_json, json_always, live_book, places, role_of, say
+from matcore.cli.naming import RoleName, SessionName
+from matcore.errors import BadConfig, Refused
+from matcore.rules import view
+from matcore.show.text import plain
+
+if TYPE_CHECKING:
+    from matcore.engine.book import Book
 
 _SESSION = click.option(
     "--session",
@@ -21,21 +28,47 @@ _SESSION = click.option(
 def command() -> None:
     """Open, complete or block a cycle: one unit of work. stdout is one compact JSON object.
 
-    In an agent's shell the session is known; elsewhere name it with --session. A goal that is opened with --goal is
-    told to nobody: say it with mat send."""
+    In an agent's shell the session is known; elsewhere name it with --session."""
 
 
 @command.command("open")
 @_SESSION
-@click.option("--goal", help="What this cycle is to reach.")
-def open_(session: str, goal: str | None) -> None:
-    """Open a cycle; one that is open ends by that, with all its debts."""
-    _say(session, "cycle.opened", goal=goal)
+@click.option("--goal", help="What this cycle is to reach. It is said to a role as a message from you.")
+@click.option("--to", "to", type=RoleName(), metavar="ROLE", help="Whom it is said to.")
+@json_always
+def open_(session: str, goal: str | None, to: str | None) -> None:
+    """Open a cycle; one that is open ends by that, with all its debts.
+
+    The goal is said to the role that held the baton, else to the first one, unless --to names another; without --goal
+    nobody is told anything. An agent's own opening tells nobody either: it knows its goal."""
+    state = places()
+    book = live_book(state, session)
+    with book.journal:
+        told = _begins(book, to)
+    if goal is None:
+        if to is not None:
+            raise BadConfig(["--to names whom the goal is said to; say the goal: --goal TEXT"])
+        example = f"mat send {session} {told} TEXT"
+        click.echo(f"note: no goal was named, so nobody is told what to do; say it: {plain(example)}", err=True)
+        _say(session, "cycle.opened")
+    elif not goal.strip():
+        raise BadConfig(["--goal is empty; say what is to be reached"])
+    else:
+        _say(session, "cycle.opened", goal=goal, tell=told)
+
+
+def _begins(book: Book, to: str | None) -> str:
+    """The role that a new goal is said to. Raises `Refused` for a name that is none."""
+    if to is not None:
+        return role_of(book, to)
+    debt = view.debt(book.state)
+    return debt.role if debt is not None else next(iter(book.ledger.config["roles"]))
 
 
 @command.command()
 @_SESSION
 @click.option("--reason", help="What was reached.")
+@json_always
 def complete(session: str, reason: str | None) -> None:
     """End the open cycle: its goal is reached. By a human no wrap-up is asked for."""
     _say(session, "cycle.completed", reason=reason)
@@ -44,6 +77,7 @@ def complete(session: str, reason: str | None) -> None:
 @command.command()
 @_SESSION
 @click.option("--reason", help="What stands in the way.")
+@json_always
 def blocked(session: str, reason: str | None) -> None:
     """End the open cycle: it can't go on."""
     _say(session, "cycle.blocked", reason=reason)
@@ -60,5 +94,6 @@ def _say(session: str, event: str, **said: str | None) -> None:
             raise Refused(f"no cycle is open in {session}; open one: mat cycle open --session {session} --goal TEXT")
         about["cycle"] = cycle
     taken = say(state, {"session": session, "fact": event, **about})
+    told = {"told": about.pop("tell")} if "tell" in about else {}
     waits = {} if taken else {"waits_for": "supervisor"}
-    echo_json({"event": event, "by": "human", **about, **waits})
+    echo_json({"event": event, "by": "human", **about, **told, **waits})

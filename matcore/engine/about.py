@@ -45,6 +45,7 @@ class Upkeep:
         self._written: dict[str, bytes] = {}
         self._marks: dict[str, FolderMarks] = {}
         self._copies = Copies()
+        self._goals: dict[str, str | None] = {}
 
     def keep(self, session: Session, *, ended: bool = False) -> Kept | None:
         """Bring a session's folder up to date; None where it is as it was left. Raises `OSError`.
@@ -72,6 +73,7 @@ class Upkeep:
             copies.drop_all(session)
         with contextlib.suppress(BadConfig):  # its source is gone, too: the agent has read it long ago
             missing += [f"prompts/{role}.md" for role in briefing.write(session.ledger, None, only_missing=True)]
+            self._brief(session)
         stands = index_stands(places.sent_index, session.name)
         if session.index_stale or not stands:
             session.index_stale = False
@@ -84,7 +86,15 @@ class Upkeep:
             self._written[session.name] = about
         return Kept(missing, texts.lost)
 
+    def _brief(self, session: Session) -> None:
+        """Write a new goal into the prompts. Raises `BadConfig`."""
+        goal = session.ledger.goal
+        if session.name not in self._goals or self._goals[session.name] != goal:
+            self._goals[session.name] = goal
+            briefing.write(session.ledger, None)
+
     def forget(self, session: str) -> None:
+        self._goals.pop(session, None)
         self._copies.forget(session)
         self._written.pop(session, None)
         self._marks.pop(session, None)

@@ -39,11 +39,5 @@ def take(session: Session, question: str, fields: dict[str, Any], *, source: str
 
 
 def unnumbered(session: Session, record: Mapping[str, Any]) -> dict[str, Any]:
-    """The relay of an answer that came without a number; the index learns of it from the journal."""
-    text = str(record["text"])
-    seq = session.ledger.seq + 1
-    session.index_stale = True
-    return {
-        "id": f"r-{seq:06d}", "seq": seq, "from": "human", "to": "", "kind": "request",
-        "path": letters.keep(session.places, text), "body": text if len(text) <= letters.SHORT else None,
-    }  # fmt: skip
+    """The relay of an answer that came without a number."""
+    return letters.from_human(session, str(record["text"]), to="")

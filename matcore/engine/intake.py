@@ -11,11 +11,12 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from matcore.engine import answers, letters, speakers
-from matcore.engine.book import Note
+from matcore.engine.book import Fact, Note
 from matcore.engine.driver import Sighting
 from matcore.engine.session import Session
 from matcore.engine.spool import permitted
 from matcore.rules.facts import FactError
+from matcore.words import messages
 
 MAX_WAIT_S = 4 * 3600.0
 SHORT_BODY = 700
@@ -111,7 +112,21 @@ def _acked(session: Session, by: str, record: Record) -> None:
 
 def _cycle_opened(session: Session, by: str, record: Record) -> None:
     cycle = record.get("cycle") or f"c{session.ledger.cycles + 1}"
-    session.take("cycle.opened", {"cycle": cycle, "by": by, "goal": record.get("goal")}, source=record["id"])
+    opened = Fact("cycle.opened", {"cycle": cycle, "by": by, "goal": record.get("goal")}, record["id"])
+    session.commit([opened, *_told(session, by, record)])
+
+
+def _told(session: Session, by: str, record: Record) -> list[Fact]:
+    """The goal as a relay, where the human named a role to begin with it. A role that opens a cycle knows its goal.
+
+    In one transaction with the opening, and after it: a boundary ends what is owed.
+    """
+    goal, tell = record.get("goal"), record.get("tell")
+    if by != "human" or tell is None or not goal:
+        return []
+    if tell not in session.roles:
+        raise Unfit(f"{tell!r} is no role of {session.name}")
+    return [Fact("relay.sent", letters.from_human(session, messages.next_goal(goal=str(goal)), to=str(tell)))]
 
 
 def _cycle_ended(session: Session, by: str, record: Record) -> None:

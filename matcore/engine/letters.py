@@ -7,13 +7,16 @@ to be typed stands in a file, and the letter points to it.
 from __future__ import annotations
 
 import hashlib
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from matcore import said_sent
 from matcore.engine.ledger import Ledger, Question, Relay
 from matcore.engine.tally import Letter
 from matcore.places import SessionPlaces
 from matcore.words import front, messages, verdict
+
+if TYPE_CHECKING:
+    from matcore.engine.session import Session
 
 SHORT = 700
 """The longest text (characters) that the journal keeps beside its file."""
@@ -36,6 +39,16 @@ def of_answer(question: Question, text: str | None) -> dict[str, Any]:
     """The letter of the human's relay that answers `question`."""
     said = {"kind": "answer", "text": _short(text), "question": question.id, "asked": question.text[:ASKED]}
     return {**said, "by_mat": question.by_mat}
+
+
+def from_human(session: Session, text: str, *, to: str) -> dict[str, Any]:
+    """A relay of the human's that came without a number; the index learns of it from the journal."""
+    seq = session.ledger.seq + 1
+    session.index_stale = True
+    return {
+        "id": f"r-{seq:06d}", "seq": seq, "from": "human", "to": to, "kind": "request",
+        "path": keep(session.places, text), "body": _short(text),
+    }  # fmt: skip
 
 
 def keep(places: SessionPlaces, text: str) -> str:

@@ -53,6 +53,12 @@ class _Cycle(msgspec.Struct):
     reason: str | None = None
 
 
+class _Opened(_Cycle):
+    """By the human; `tell` names the role that the goal is said to."""
+
+    tell: _Name | None = None
+
+
 class _Asked(msgspec.Struct):
     question: _Id
     text: str
@@ -131,7 +137,7 @@ OF_THE_USER: _Utterances = {
     ("fact", "relay.sent"): _HumanRelay,
     ("fact", "relay.already_sent"): _AlreadySent,
     ("fact", "relay.acked"): _Acked,
-    ("fact", "cycle.opened"): _Cycle,
+    ("fact", "cycle.opened"): _Opened,
     ("fact", "cycle.completed"): _Cycle,
     ("fact", "cycle.blocked"): _Cycle,
     ("fact", "human.paused"): _Paused,

@@ -25,6 +25,7 @@ __all__ = [
     "fresh_start",
     "hint",
     "human",
+    "next_goal",
     "notice",
     "nudge",
     "nudge_mark",
@@ -175,6 +176,14 @@ def recovery(*, message_id: str, target: str, seq: int, path: str | None, comman
 def human(*, message_id: str, body: str | None = None, path: str | None = None) -> str:
     """A message from the human: its text where that fits, else the file that holds it. One of both is needed."""
     return _said(_head(message_id, "human"), body, path)
+
+
+def next_goal(*, goal: str) -> str:
+    """What a human's relay says that opens a cycle: the goal, whole; `human` types it, or points to its file."""
+    return (
+        f"The next goal: {clean(goal).strip()}\n"
+        "It takes the place of the goal in your instructions. The cycle before it is over, and nothing of it is owed."
+    )
 
 
 def answer(

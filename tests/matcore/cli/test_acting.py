@@ -44,6 +44,52 @@ def test_what_is_said_waits_for_a_supervisor(
     assert said["session"] == "duo"
 
 
+def test_a_goal_is_said_to_whoever_has_to_begin(mat: Mat, tell: Tell, state: StatePlaces) -> None:
+    """The role that holds the baton, else the first one, else the one that is named; told on stdout as data."""
+    tell("owed").working()
+    tell("done").working().fact("cycle.completed", cycle="c1", by="human")
+    for session, more, told in (
+        ("owed", (), "review"),
+        ("done", (), "dev"),
+        ("owed", ("--to", "dev"), "dev"),
+        ("done", ("--to", "review"), "review"),
+    ):
+        code, out, err = mat("cycle", "open", "--session", session, "--goal", "more", *more)
+        assert (code, err) == (0, "")
+        said = {"event": "cycle.opened", "by": "human", "goal": "more", "told": told, "waits_for": "supervisor"}
+        assert json.loads(out) == said
+        assert spooled(state)[-1]["tell"] == told
+
+
+def test_without_a_goal_nobody_is_told_and_that_is_said(mat: Mat, tell: Tell, state: StatePlaces) -> None:
+    """On stderr, with the command that says it; stdout stays one JSON object, asked for or not."""
+    tell().working()
+    code, out, err = mat("cycle", "open", "--session", "duo", "--json")
+    assert code == 0
+    assert json.loads(out) == {"event": "cycle.opened", "by": "human", "waits_for": "supervisor"}
+    assert "nobody is told what to do; say it: mat send duo review TEXT" in err
+    assert "tell" not in spooled(state)[-1]
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (("--goal", " "), 2, "--goal is empty"),
+        (("--to", "dev"), 2, "say the goal: --goal TEXT"),
+        (("--to", "nobody", "--goal", "x"), 1, "its roles: dev, review"),
+    ],
+)
+def test_a_cycle_that_is_not_opened(
+    mat: Mat, tell: Tell, state: StatePlaces, words: tuple[str, ...], code: int, said: str
+) -> None:
+    """Nothing is in the spool then."""
+    tell().working()
+    got, out, err = mat("cycle", "open", "--session", "duo", *words)
+    assert (got, out) == (code, "")
+    assert said in err
+    assert not state.spool.exists()
+
+
 def test_a_duration_that_is_none_changes_nothing(mat: Mat, tell: Tell, state: StatePlaces) -> None:
     """Exit 2, and nothing is in the spool."""
     tell().working()
