@@ -63,6 +63,11 @@ def command(file: Path, goal: str | None, then_attach: bool, dry_run: bool, as_j
             f"WARNING: {file} has another {', '.join(launched.changed)} now than {launched.session} runs with; "
             f"to apply it: mat down {launched.session}, then mat up"
         )
+    if goal and not launched.is_new:
+        _loudly(
+            f"WARNING: {launched.session} was up already and keeps its goal; to open the next one: "
+            f"mat cycle open --session {launched.session} --goal TEXT"
+        )
     _warn(config, lacking.of(config, folder, roles=launched.started))
     if then_attach:
         from matcore.cli.attach import attach

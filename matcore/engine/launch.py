@@ -59,6 +59,8 @@ def up(
 ) -> Launched:
     """Launch a session, or what is missing of it, and return once it is watched. Nothing starts twice.
 
+    `goal` is the first cycle's; a session that is up keeps its own.
+
     Raises `BadConfig` (a prompt), `Refused` (it runs with another configuration), `Unavailable` (no tmux, no
     supervisor); nothing is started then, or what was is said.
     """
@@ -73,7 +75,7 @@ def up(
         changed = tuple(key for key, value in settings.items() if ledger.config.get(key, value) != value)
         with unless_launched(places_of(ledger)):
             make_folders(places_of(ledger), list(config.roles))
-            briefing.write(ledger, goal)
+            briefing.write(ledger, goal if before is None else None)
             spec = spec_of(ledger)
             driver = make(config.driver, spec.options)
             resume = {role: seat.agent_session for role, seat in ledger.seats.items() if seat.agent_session}

@@ -84,6 +84,17 @@ def test_a_url_without_apprise(told: Any, monkeypatch: pytest.MonkeyPatch) -> No
     assert "secret" not in said
 
 
+@pytest.mark.parametrize("new", [True, False])
+def test_a_goal_for_a_session_that_is_up(mat: Mat, monkeypatch: pytest.MonkeyPatch, new: bool) -> None:
+    """It is not taken for the next one in silence."""
+    monkeypatch.setattr(launch, "up", lambda *_, **__: Launched("duo", (), new))
+    Path("duo.yaml").write_text(DUO.format(notify="{command: [cat]}", driver="tmux"))
+    assert mat("up")[2] == ""
+    err = mat("up", "--goal", "more")[2]
+    assert new == (err == "")
+    assert new or "keeps its goal; to open the next one: mat cycle open --session duo --goal TEXT" in err
+
+
 def test_the_plan_as_json(mat: Mat) -> None:
     """The same as keys; stdout holds nothing else."""
     Path("duo.yaml").write_text(DUO.format(notify="{command: [mat-no-such]}", driver="baton"))
