@@ -13,7 +13,7 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from matcore.show import phrases, waits, why
+from matcore.show import byitself, phrases, waits, why
 from matcore.show.phrases import LAST_RUNG
 from matcore.show.shapes import EpisodeView, GateView, RelayView, RoleView, Snapshot
 from matcore.show.text import duration, moment, plain, short
@@ -212,7 +212,7 @@ def _gate(shot: Snapshot, gate: GateView) -> str:
 def _is_told_above(gate: GateView) -> bool:
     """Whether another row of the panel says what it is: a dialog, a question, a relay, what you were told."""
     kind = gate.gate.partition("/")[0]
-    said = ("awaiting-human", "relay-pending", "dialog", "login", "paused", *waits.ONLY_YOURS, *waits.BLIND)
+    said = ("awaiting-human", "relay-pending", "dialog", "login", "paused", *waits.ONLY_YOURS, *byitself.BLIND)
     return gate.escalated or kind in said
 
 
@@ -227,7 +227,7 @@ def _relays(shot: Snapshot) -> Iterator[Row]:
 def _relay(shot: Snapshot, relay: RelayView) -> Text:
     way = f"{plain(relay.id)} from {plain(relay.sender)} to {plain(relay.to)}, for {_for(shot, relay.since)}"
     if relay.status == "pending":
-        reason = why.held_by(relay)
+        reason = why.held_by(relay, shot.now)
         return Text(f"{way}: not delivered yet{f', {reason}' if reason else ''}", "yellow")
     words = _RELAY_WORDS.get(relay.status, plain(relay.status)).replace("{to}", plain(relay.to))
     return Text(f"{way}: {words}", "red" if relay.status == "undeliverable" else "yellow")

@@ -24,6 +24,7 @@ _COMING = {
     "progress.overdue": "the deadline on progress of {cycle} is over, and you are told",
     "final_check": "{role} is asked once whether anything is still to be sent",
     "recovery.delivered": "{role} is reminded of {message} in its new context",
+    "wake.opened": "{message} is typed into {role}'s session",
     "wake.closed": "{message} to {role} is closed",
 }
 _COMING_NOTIFY = {

@@ -76,7 +76,7 @@ class GateView(msgspec.Struct):
 
 class RelayView(msgspec.Struct):
     """`held_by`: what a pending one waits for: `busy`, `gone`, `unknown` (its role's state), `rounds` (mat's question
-    about them), or the name of a gate; None where it is on its way."""
+    about them), or the name of a gate; None where it is on its way. `held_until`: where a gate says until when."""
 
     id: str
     sender: str
@@ -84,6 +84,7 @@ class RelayView(msgspec.Struct):
     status: str
     since: float
     held_by: str | None = None
+    held_until: float | None = None
 
 
 class NoticeView(msgspec.Struct):

@@ -19,7 +19,7 @@ from matcore.engine.ledger import PENDING, UNCONFIRMED, UNDELIVERABLE, Ledger, R
 from matcore.rules import decisions as d
 from matcore.rules import view
 from matcore.rules.state import State
-from matcore.show import phrases, waits
+from matcore.show import byitself, phrases, waits
 from matcore.show.outlook import outlook
 from matcore.show.shapes import (
     Awaits,
@@ -78,8 +78,7 @@ def of(book: Book, supervisor: Supervisor, now_s: float, *, is_over: bool = Fals
         awaits=_awaits(book, wall),
         gates=gates,
         relays=[
-            RelayView(relay.id, relay.sender, relay.to, relay.status, wall(relay.changed_at),
-                      _held_by(ledger, relay, times.now))
+            _relay(ledger, relay, times)
             for relay in ledger.relays.values()
             if relay.status in (PENDING, UNCONFIRMED, UNDELIVERABLE)
         ],
@@ -176,6 +175,15 @@ def _gate(ledger: Ledger, gate: view.ActiveGate, wall: Callable[[float], float])
     )
 
 
+def _relay(ledger: Ledger, relay: Relay, times: _Times) -> RelayView:
+    held_by = _held_by(ledger, relay, times.now)
+    until = byitself.free_at(ledger, relay.to, times.now) if held_by is not None and held_by in ledger.gates else None
+    return RelayView(
+        relay.id, relay.sender, relay.to, relay.status, times.wall(relay.changed_at), held_by,
+        None if until is None else times.wall(until),
+    )  # fmt: skip
+
+
 def _held_by(ledger: Ledger, relay: Relay, now: float) -> str | None:
     if relay.status != PENDING:
         return None
@@ -196,7 +204,7 @@ def _awaits(book: Book, wall: Callable[[float], float]) -> list[Awaits]:
 def _outlook(book: Book, times: _Times) -> tuple[Next | None, Next | None]:
     if book.ledger.ended or not view.watched(book.state):
         return None, None
-    seen = outlook(book.state, times.now)
+    seen = outlook(book.state, times.now, byitself.coming(book, times.now))
     return _next(seen.next, times), _next(seen.then, times)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from matcore.show import phrases
+from matcore.show import byitself, phrases
 from matcore.show.phrases import LAST_RUNG
 from matcore.show.shapes import EndedCycle, GateView, NoticeView, QuestionView, RoleView, Snapshot
 from matcore.show.text import duration, moment, plain, short
@@ -15,8 +15,8 @@ from matcore.show.text import duration, moment, plain, short
 ONLY_YOURS = ("no-agent", "input-off", "synchronized")
 """Gates that nothing but a person ends, and that no notification of their own tells."""
 
-BLIND, _BLIND_S = ("tmux-unreachable", "driver-failed"), 60.0
-"""Nothing can be seen or typed while these hold: for more than a moment that is nothing to wait for."""
+_BLIND_S = 60.0
+"""Nothing can be seen or typed while a driver is blind: for more than a moment that is nothing to wait for."""
 _MOST_SAID = 120
 
 
@@ -117,7 +117,7 @@ def _gone(shot: Snapshot, role: RoleView) -> Wait:
 
 def _is_yours(gate: GateView, now: float) -> bool:
     kind = gate.gate.partition("/")[0]
-    yours = gate.escalated or kind in ONLY_YOURS or (kind in BLIND and now - gate.since > _BLIND_S)
+    yours = gate.escalated or kind in ONLY_YOURS or (kind in byitself.BLIND and now - gate.since > _BLIND_S)
     return yours and gate.cleared is None and kind not in ("dialog", "login")
 
 

@@ -72,13 +72,13 @@ def _relays(shot: Snapshot) -> Iterator[str]:
     for relay in shot.relays:
         way = f"{plain(relay.id)} from {plain(relay.sender)} to {plain(relay.to)}"
         if relay.status == "pending":
-            reason = held_by(relay)
+            reason = held_by(relay, shot.now)
             yield f"{way} has waited for {_for(shot, relay.since)}{f': {reason}' if reason else ''}."
         elif relay.status in _UNDELIVERED:
             yield f"{way} {_UNDELIVERED[relay.status].format(to=plain(relay.to))} ({_for(shot, relay.since)} ago)."
 
 
-def held_by(relay: RelayView) -> str:
+def held_by(relay: RelayView, now: float) -> str:
     """Why a relay that waits is not typed now; empty where it is about to be."""
     to = plain(relay.to)
     match relay.held_by:
@@ -93,7 +93,8 @@ def held_by(relay: RelayView) -> str:
         case "rounds":
             return "mat asks you about the rounds first"
         case gate:
-            return f"{plain(gate)} holds it"
+            until = "" if relay.held_until is None else f" until {moment(relay.held_until, now)}"
+            return f"{plain(gate)} holds it{until}"
 
 
 def _moving(shot: Snapshot) -> Iterator[str]:
