@@ -19,7 +19,7 @@ import msgspec
 from matcore import said_index, said_sent
 from matcore.engine import briefing, copies
 from matcore.engine.copies import Copies
-from matcore.engine.foldermarks import FolderMarks
+from matcore.engine.foldermarks import FolderMarks, Marks
 from matcore.engine.heartbeat import replace
 from matcore.engine.jobs import places_of
 from matcore.engine.session import Session
@@ -42,6 +42,7 @@ class Upkeep:
 
     def __init__(self, state: StatePlaces) -> None:
         self._state = state
+        self._half_said = state.spool / "tmp"
         self._written: dict[str, bytes] = {}
         self._marks: dict[str, FolderMarks] = {}
         self._copies = Copies()
@@ -52,17 +53,26 @@ class Upkeep:
 
         `ended`: the session is about to end, and its agents' commands say so from now on.
         """
-        marks = self._marks.get(session.name)
-        if marks is None:
-            marks = self._marks[session.name] = FolderMarks(session.places, session.roles)
+        marks = self._marks_of(session)
         seen = marks.look()
-        changed = session.about_changed or session.index_stale or ended
-        if not changed and marks.are_known(seen) and not _has_file(self._state.spool / "tmp"):
+        if not (session.about_changed or ended) and self._is_as_left(session, seen):
             return None
         kept = self._look_through(session, ended=ended)
         if not kept.made and not _half_sent(session, self._state):
             marks.found_well(seen)
         return kept
+
+    def has_changed(self, session: Session) -> bool:
+        """Whether there may be something to do in its folder. False is certain."""
+        return not self._is_as_left(session, self._marks_of(session).look())
+
+    def _is_as_left(self, session: Session, seen: Marks) -> bool:
+        return not session.index_stale and self._marks_of(session).are_known(seen) and not _has_file(self._half_said)
+
+    def _marks_of(self, session: Session) -> FolderMarks:
+        if session.name not in self._marks:
+            self._marks[session.name] = FolderMarks(session.places, session.roles)
+        return self._marks[session.name]
 
     def _look_through(self, session: Session, *, ended: bool) -> Kept:
         places = places_of(session.ledger)
@@ -157,7 +167,7 @@ def _half_sent(session: Session, state: StatePlaces) -> bool:
 
 def _has_file(folder: Path) -> bool:
     try:
-        return any(folder.iterdir())
+        return bool(os.listdir(folder))  # noqa: PTH208 - looked at all the time
     except OSError:
         return False
 

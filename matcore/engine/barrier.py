@@ -25,13 +25,20 @@ Do = Callable[[], object]
 
 @dataclass(slots=True)
 class Watched:
-    """A session under watch. `fault` once an error has ended that; `stuck` while its journal takes nothing."""
+    """A session under watch. `fault` once an error has ended that; `stuck` while its journal takes nothing.
+
+    `stirred`: something was done with it since it last looked at the clock. Boot times: `due_s`, when it has to look
+    again, whatever happens; `nap_ends_s`, when it is to look as soon as the loop turns.
+    """
 
     session: Session
     driver_key: str
     driver: Driver
     fault: str | None = None
     stuck: bool = False
+    stirred: bool = True
+    due_s: float = 0.0
+    nap_ends_s: float = 0.0
     backlog: deque[Do] = field(default_factory=deque)
 
     @property
@@ -59,6 +66,7 @@ class Barrier:
         """
         if watched.fault is not None:
             return False
+        watched.stirred = True
         if watched.backlog:  # in order: nothing is decided before what has happened is in
             if keep:
                 watched.backlog.append(do)

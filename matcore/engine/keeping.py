@@ -63,7 +63,7 @@ class Keeping:
         now = self._super.host.boot_s()
         all_of_them = now - self._kept_s >= UPKEEP_S
         for watched in list(self._super.watched.values()):
-            if watched.session.about_changed or all_of_them:
+            if watched.session.about_changed or (all_of_them and self.folders.has_changed(watched.session)):
                 self._super.barrier.run(watched, lambda w=watched: self._keep(w.session), keep=False)  # type: ignore[misc]
         if all_of_them:
             self._kept_s = now

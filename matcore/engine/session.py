@@ -136,6 +136,12 @@ class Session:
         now_s = self.host.boot_s()
         return max(0.0, min([soonest, *(at_s - now_s for at_s in self.post.due_s())]))
 
+    @property
+    def is_at_rest(self) -> bool:
+        """Whether nothing but an event, or the moment that `due_in_s` names, can give it something to do."""
+        at_work = self.post.flying or self.post.renewing or self.post.reviving
+        return not (at_work or self.ledger.gates or any(not notice.ok for notice in self.ledger.notices.values()))
+
     # decisions out
 
     def _carry_out(self) -> None:

@@ -33,6 +33,8 @@ from matcore.places import StatePlaces
 log = logging.getLogger("mat.supervisor")
 IDLE_EXIT_S = 3.0
 LONGEST_WAIT_S = 1.0
+LONGEST_NAP_S = 10.0
+"""A session at rest has said when it wants to look again; this is for what it may have forgotten."""
 LANDS_WITHIN_S = 5.0
 """How long an end waits for texts that are being typed: what is cut off is unconfirmed."""
 
@@ -103,11 +105,23 @@ class Supervisor:
             self._dispatch(event)
         self._mind_the_pollers()
         self._losses.tell(self.host.boot_s())
-        for watched in list(self.watched.values()):
-            self.barrier.run(watched, watched.session.tick, keep=False)
+        self._look_at_the_clock()
         self.keeping.up()
         if self.watched:
             self._busy_s = self.host.boot_s()
+
+    def _look_at_the_clock(self) -> None:
+        """Each session whose time has come or with which something was done. The others cost nothing: they may be many,
+        and the loop turns at every word of any of them."""
+        for watched in list(self.watched.values()):
+            if watched.stirred or min(watched.due_s, watched.nap_ends_s) <= self.host.boot_s():
+                session, seq = watched.session, watched.session.book.seq
+                done = self.barrier.run(watched, session.tick, keep=False)
+                watched.stirred = not done or session.book.seq != seq
+                if watched.goes:
+                    now_s = self.host.boot_s()
+                    watched.due_s = now_s + session.due_in_s()
+                    watched.nap_ends_s = now_s + (LONGEST_NAP_S if session.is_at_rest else 0.0)
 
     def _drain(self, wait_s: float) -> list[Event]:
         events: list[Event] = []
@@ -118,10 +132,10 @@ class Supervisor:
         return events
 
     def _wait_s(self) -> float:
-        soonest = LONGEST_WAIT_S
+        soonest, now_s = LONGEST_WAIT_S, self.host.boot_s()
         for watched in self.watched.values():
             if watched.goes:
-                soonest = min(soonest, watched.session.due_in_s())
+                soonest = min(soonest, watched.session.due_in_s() if watched.stirred else watched.due_s - now_s)
         return max(0.0, soonest)
 
     def _dispatch(self, event: Event) -> None:
