@@ -13,7 +13,7 @@ import click
 from matcore.cli.common import book_of, echo_json, json_option, places
 from matcore.cli.naming import session_argument, the_only
 from matcore.errors import Refused
-from matcore.show.text import clock
+from matcore.show.text import clock, plain
 
 if TYPE_CHECKING:
     from matcore.engine.book import Book
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 def command(session: str | None, at: str | None, as_json: bool) -> None:
     """Who owes what since when, why nothing is done right now, what was decided last, and what happens next."""
     from matcore.engine.clock import SystemClock
-    from matcore.show import snapshot, why
+    from matcore.show import snapshot, watch, why
     from matcore.show.when import wall_since
 
     state = places()
@@ -36,13 +36,13 @@ def command(session: str | None, at: str | None, as_json: bool) -> None:
     book = book_of(state, name)
     supervisor = snapshot.supervisor_of(state, SystemClock().boot_s())
     now_s = time.time()
-    if at is not None:
-        now_s = wall_since(at, now_s)
-        book = _as_it_was(book, now_s)
-        supervisor = snapshot.Supervisor(alive=True, stale=False, pid=None, heartbeat_age_s=None)
+    then_s = now_s if at is None else _past(wall_since(at, now_s), now_s, name)
     with book.journal:
-        shot = snapshot.of(book, supervisor, now_s)
-    said = why.sentences(shot)
+        if at is not None:
+            book = _as_it_was(book, then_s)
+            supervisor = watch.at_that_time(state, book, then_s)
+        shot = snapshot.of(book, supervisor, then_s, is_over=at is not None)
+    said = [*([] if at is None else [why.at_that_time(shot, now_s)]), *why.sentences(shot)]
     if as_json:
         import msgspec
 
@@ -57,6 +57,13 @@ def _wrapped(said: list[str]) -> list[str]:
         return said
     width = max(40, shutil.get_terminal_size().columns)
     return [textwrap.fill(each, width, subsequent_indent="  ", break_on_hyphens=False) for each in said]
+
+
+def _past(then_s: float, now_s: float, session: str) -> float:
+    """Raises `Refused` for a time that is still to come."""
+    if then_s > now_s:
+        raise Refused(f"{clock(then_s)} is still to come; what comes if nothing moves: mat why {plain(session)}")
+    return then_s
 
 
 def _as_it_was(book: Book, wall_s: float) -> Book:

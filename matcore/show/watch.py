@@ -6,7 +6,6 @@ from matcore.engine import heartbeat
 from matcore.engine.book import Book
 from matcore.engine.clock import SystemClock
 from matcore.engine.heartbeat import Beat
-from matcore.engine.journal import Journal
 from matcore.places import StatePlaces
 from matcore.show.shapes import Supervisor
 
@@ -32,18 +31,19 @@ def supervisor_of(state: StatePlaces, boot_s: float) -> Supervisor:
     )
 
 
-def at_that_time(state: StatePlaces, journal: Journal, until: int, wall_s: float) -> Supervisor:
-    """As of a time that is over, `until` being the journal's last entry before it.
+def at_that_time(state: StatePlaces, book: Book, wall_s: float) -> Supervisor:
+    """As of a time that is over, after which nothing is folded in `book`.
 
     That a supervisor was killed is only written when the next one starts, or never: a stop that lies before that time
-    and was written after it counts, and so does a heartbeat that had ended by then, where nobody watches now either.
+    and was written after it counts, and where nothing was written after it, so does a heartbeat that had ended by then.
     """
     known = Supervisor(alive=True, stale=False, pid=None, heartbeat_age_s=None)
-    later = next(journal.entries(after=until, names=["watch.stopped", "watch.resumed"]), None)
-    last = next(journal.entries(before=until + 1, newest_first=True), None)
-    if later is not None:
-        at = wall_s - (last.wall - last.at) if last is not None else wall_s
-        known.alive = later.name != "watch.stopped" or later.at > at
+    last = next(book.journal.entries(before=book.seq + 1, newest_first=True), None)
+    at = wall_s - (last.wall - last.at) if last is not None else wall_s
+    if book.journal.last_seq > book.seq:
+        turns = book.journal.entries(after=book.seq, names=["watch.stopped", "watch.resumed"])
+        turn = next(turns, None)
+        known.alive = turn is None or turn.name != "watch.stopped" or turn.at > at
     elif not heartbeat.alive(state):
         beat = heartbeat.read(state)
         known.alive = beat is not None and beat.wall_s >= wall_s
