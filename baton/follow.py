@@ -1,6 +1,8 @@
 """Follows the logs of the turns, for a person: each as a whole, in the order in which they began, as they grow.
 
-`python -m baton.follow TURNS ROLE…`. Control characters of what agents print are left out: this is somebody's terminal.
+`python -m baton.follow [--follow] TURNS ROLE…`. On a terminal it goes on until Ctrl-C; elsewhere it prints the newest
+turn of each role and ends, unless it is told to follow: a pipe that never ends is a script that hangs. Control
+characters of what agents print are left out: this is somebody's terminal.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 LOOK_S = 0.2
+FOLLOW = "--follow"
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _NAME = re.compile(r"(?P<role>.+)-(?P<turn>\d{6})\.log")
 
@@ -63,15 +66,27 @@ class Follower:
 
 
 def main(argv: Sequence[str]) -> int:
-    turns, *roles = argv
+    turns, *roles = [word for word in argv if word != FOLLOW]
     follower = Follower(Path(turns), roles)
+    goes_on = FOLLOW in argv or sys.stdout.isatty()
     try:
-        while True:
-            sys.stdout.write(follower.read())
-            sys.stdout.flush()
+        shown = _show(follower)
+        if not shown and not goes_on:
+            sys.stderr.write("no turn has begun yet\n")
+        while goes_on:
             time.sleep(LOOK_S)
+            _show(follower)
     except (KeyboardInterrupt, BrokenPipeError):
-        return 0
+        pass
+    return 0
+
+
+def _show(follower: Follower) -> bool:
+    """Print what is new. Returns whether anything was."""
+    text = follower.read()
+    sys.stdout.write(text)
+    sys.stdout.flush()
+    return bool(text)
 
 
 if __name__ == "__main__":

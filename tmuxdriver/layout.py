@@ -88,8 +88,12 @@ def plan(spec: SessionSpec, role: RoleSpec, profile: Profile, *, resume: str | N
         raise Unavailable(f"{role.name}: there is no folder {role.dir}. Make it, or change `dir`.")
     if found is None:
         raise Unavailable(f"{role.name}: {words[0]!r} is not on PATH. Install it, or choose another backend.")
-    untold = resume is None and not profile.launch.prompt and bool(role.prompt_file.name)
+    untold = resume is None and not _hands_prompt_over(profile) and bool(role.prompt_file.name)
     return Start((found, *words[1:]), env, role.dir, agent_session, boot_s(), untold)
+
+
+def _hands_prompt_over(profile: Profile) -> bool:
+    return bool(profile.launch.prompt) or any("{prompt_file}" in value for value in profile.launch.env.values())
 
 
 def check(spec: SessionSpec, role: RoleSpec, profile: Profile, *, hooks: bool) -> None:
@@ -234,7 +238,8 @@ def attach_argv(tmux: Tmux, session: str, role: str | None) -> list[str]:
     except TmuxError as err:
         raise Unavailable(f"tmux does not answer: {err}") from err
     if not found or (role is not None and role not in found):
-        raise Unavailable(f"There is no pane of {session if role is None else f'{session}/{role}'}. Try `mat status`.")
+        named = session if role is None else f"{session}/{role}"
+        raise Unavailable(f"There is no pane of {named}. Try `mat status`; `mat up` starts what is missing.")
     target = f"={session}:" if role is None else f"={session}:={role}"
     return ["env", "-u", "TMUX", *tmux.prefix, "attach-session", "-E", "-t", target]
 

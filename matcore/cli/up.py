@@ -42,6 +42,10 @@ def command(file: Path, goal: str | None, then_attach: bool, dry_run: bool, as_j
     config = load(file, backends=backends(folder))
     _check_prompts(file, config, folder)
     _check_driver(file, config, folder)
+    if then_attach and not dry_run:
+        from matcore.cli.attach import need_terminal
+
+        need_terminal(config.driver, config.session)
     running(places(), config, folder)
     if dry_run:
         _say_plan(config, folder, as_json)

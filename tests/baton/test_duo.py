@@ -243,12 +243,13 @@ def test_attach_status_and_down(duo: HeadlessDuo) -> None:
     """`mat attach` follows the logs, `mat status` knows the roles, `mat down` leaves no process."""
     duo.up()
     duo.wait("turn.ended", 30, role="review")
-    argv = [*MAT, "attach", "duo"]
+    assert duo.mat("attach", "duo", "dev").stdout.startswith("--- ")
+    argv = [*MAT, "attach", "duo", "-f"]
     with subprocess.Popen(argv, cwd=duo.work, env=duo.env, stdout=subprocess.PIPE, text=True) as attached:
         assert attached.stdout is not None
         assert attached.stdout.readline().startswith("--- ")
         attached.send_signal(signal.SIGINT)
-        attached.wait(10)
+        assert attached.wait(10) == 0
     second = duo.mat("worker", "duo", check=False)
     assert second.returncode == 3, "somebody serves it"
     assert duo.mat("worker", "nobody", check=False).returncode == 1

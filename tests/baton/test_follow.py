@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
+
+import pytest
 
 from baton.follow import Follower
 
@@ -51,13 +54,30 @@ def test_control_characters_do_not_reach_the_terminal(tmp_path: Path) -> None:
     assert shown.endswith("ü\n")
 
 
-def test_it_runs_until_it_is_stopped(tmp_path: Path) -> None:
-    """As a program, before there is any log."""
-    (tmp_path / "dev-000001.log").write_text("--- dev\n")
-    with subprocess.Popen(
-        [sys.executable, "-m", "baton.follow", str(tmp_path), "dev"], stdout=subprocess.PIPE, text=True
-    ) as follow:
-        assert follow.stdout is not None
-        assert follow.stdout.readline() == "--- dev\n"
-        follow.send_signal(2)
-        assert follow.wait(10) == 0
+def follow(turns: Path, *words: str, out: int, err: int | None = None) -> subprocess.Popen[str]:
+    """As a program, for the role dev."""
+    argv = [sys.executable, "-m", "baton.follow", str(turns), "dev", *words]
+    return subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=out, stderr=err, text=True)
+
+
+def test_without_a_terminal_it_prints_what_is_there_and_ends(tmp_path: Path) -> None:
+    """A script that looks is not held up; before the first turn it says so, and stdout is empty."""
+    with follow(tmp_path, out=subprocess.PIPE, err=subprocess.PIPE) as program:
+        assert program.communicate(timeout=10) == ("", "no turn has begun yet\n")
+    (tmp_path / "dev-000001.log").write_text("--- dev, turn 1\n")
+    (tmp_path / "dev-000002.log").write_text("--- dev, turn 2\nmore\n")
+    with follow(tmp_path, out=subprocess.PIPE) as program:
+        assert program.communicate(timeout=10)[0] == "--- dev, turn 2\nmore\n"
+    assert program.returncode == 0
+
+
+@pytest.mark.parametrize("on_a_terminal", [True, False])
+def test_it_runs_until_it_is_stopped(tmp_path: Path, on_a_terminal: bool) -> None:
+    """On a terminal, and where it is told to, from before there is any log."""
+    reads, writes = os.openpty() if on_a_terminal else os.pipe()
+    with follow(tmp_path, *([] if on_a_terminal else ["--follow"]), out=writes) as program, os.fdopen(reads) as shown:
+        os.close(writes)
+        (tmp_path / "dev-000001.log").write_text("--- dev\n")
+        assert shown.readline() == "--- dev\n"
+        program.send_signal(2)
+        assert program.wait(10) == 0

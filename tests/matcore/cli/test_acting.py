@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from matcore.engine import guard
 from matcore.places import StatePlaces
 from tests.matcore.cli.conftest import Mat, Tell
 from tests.matcore.cli.told import Told, supervised
+from tmuxdriver.driver import TmuxDriver
 
 
 def spooled(state: StatePlaces) -> list[dict[str, Any]]:
@@ -215,6 +217,27 @@ def test_attach_where_no_tmux_server_runs(mat: Mat, tell: Tell, tmp_path: Path) 
     code, out, err = mat("attach", "--print")
     assert (code, out) == (3, "")
     assert "Try `mat status`" in err
+
+
+def test_attach_without_a_terminal(mat: Mat, tell: Tell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Windows need one: exit 2, with what to do instead, before anything is started. Logs are shown anywhere."""
+    became: list[list[str]] = []
+    monkeypatch.setattr(os, "execvp", lambda _program, argv: became.append(argv))
+    monkeypatch.setattr(TmuxDriver, "attach", lambda *_: ["tmux", "attach-session"])
+    tell("windows", tmux={"socket": str(tmp_path / "s")}).working()
+    tell("turns", driver="baton").working()
+    code, out, err = mat("attach", "windows")
+    assert (code, out) == (2, "")
+    assert "mat attach windows --print; what happens: mat log windows -f" in err
+    assert mat("attach", "windows", "--print") == (0, "tmux attach-session\n", "")
+    Path("duo.yaml").write_text("session: new\nroles: {dev: {backend: scripted}}\n")
+    assert "the windows of new are shown on a terminal" in mat("up", "--attach")[2]
+    assert not Path(".mat").exists()
+    assert mat("attach", "turns")[0] == 0
+    assert mat("attach", "turns", "dev", "-f")[0] == 0
+    assert became[0][-2:] == ["dev", "review"]
+    assert became[1][-2:] == ["dev", "--follow"]
+    assert mat("attach", "turns", "--print", "-f")[1].endswith("dev review --follow\n")
 
 
 def test_notify_says_what_came_back(mat: Mat) -> None:
