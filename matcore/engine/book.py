@@ -25,7 +25,7 @@ from matcore.rules.session import State, initial, next_deadline, step
 
 CHECKPOINT_EVERY = 250
 """A restart reads no more than so many entries of each session."""
-RULES_VERSION = "3"
+RULES_VERSION = "4"
 """Changed whenever the rules or the ledger would fold the same entries to another state."""
 
 

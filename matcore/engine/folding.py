@@ -27,6 +27,7 @@ _LAST_NOTICES = 64
 _LAST_SET_ASIDE = 16
 _LAST_TYPED = 8
 _LAST_ENDS = 8
+_LONGEST_SAID = 600
 RUNG_3 = "idle-recovery"
 """The kind of notification whose outcome the core waits for; every other one is handed over once."""
 
@@ -65,7 +66,10 @@ def _seat(ledger: Ledger, at: float, data: Mapping[str, Any]) -> None:
         agent_session = before.agent_session  # what was heard since is newer than what it was launched with
     same = before is not None and before.agent_session == agent_session
     since = before.since if same and before else at
-    ledger.seats[role] = Seat(identity, agent_session, since, _needs_prompt(before, identity))
+    started_at = at if identity.get("started") else before.started_at if before else None
+    ledger.seats[role] = Seat(
+        identity, agent_session, since, _needs_prompt(before, identity), started_at=started_at
+    )  # fmt: skip
 
 
 def _on_session(ledger: Ledger, at: float, data: Mapping[str, Any]) -> None:
@@ -113,7 +117,10 @@ def _lost_agent(ledger: Ledger, at: float, data: Mapping[str, Any]) -> None:
         return
     if not seat.is_lost and data["role"] not in ledger.restarting:
         _ended_itself(ledger, at, data)
+    if not seat.is_lost:
+        seat.lived_s = None if seat.started_at is None else at - seat.started_at
     seat.is_lost, seat.resumable = True, bool(data.get("resumable"))
+    seat.said = str(data.get("said") or seat.said)[:_LONGEST_SAID]
 
 
 def _ended_itself(ledger: Ledger, at: float, data: Mapping[str, Any]) -> None:

@@ -143,7 +143,8 @@ class Scribe:
             case "gate":
                 return {"gates": list(notify.gates or ()), "since": since}
             case "idle-recovery":
-                return {"owed": debt.role if debt else None, "relay": debt.relay if debt else None, "since": since}
+                owed, relay = (debt.role, debt.relay) if debt else (None, None)
+                return {"owed": owed, "relay": relay, "since": since, **_ended(ledger, owed)}
             case "overdue":
                 return {"cycle": ledger.cycle or "", "since": self.when(ledger.progress_at)}
             case _:
@@ -156,6 +157,13 @@ class Scribe:
 
     def _next(self, kind: str) -> str:
         return f"{kind}-{self._book.ledger.injected + 1}"
+
+
+def _ended(ledger: Ledger, owed: str | None) -> dict[str, Any]:
+    """The agent that has ended and stays so, the holder's first: nothing that the ladder does can wake it."""
+    gone = [role for role in ledger.config.get("roles", {}) if ledger.status(role) == "gone"]
+    role = owed if owed in gone else next(iter(gone), None)
+    return {} if role is None else {"ended": role, "said": ledger.seats[role].said if role in ledger.seats else ""}
 
 
 def _course(course: Course | None) -> dict[str, Any]:

@@ -70,7 +70,8 @@ class Seat:
     """Who sits in a role: the driver's identity of it and the agent session that it is on.
 
     `needs_prompt`: the role's prompt was not handed over when it started, and no text has pointed to it yet.
-    `is_lost`: its agent was seen gone; `resumable`: the driver can start it again by itself.
+    `is_lost`: its agent was seen gone; `resumable`: the driver can start it again by itself. `started_at`: when its
+    agent was started; `lived_s`: for how long it ran, once it is lost; `said`: the last lines that it left then.
     """
 
     identity: dict[str, Any]
@@ -79,6 +80,9 @@ class Seat:
     needs_prompt: bool = False
     is_lost: bool = False
     resumable: bool = False
+    started_at: float | None = None
+    lived_s: float | None = None
+    said: str = ""
 
 
 @dataclass(slots=True)

@@ -44,7 +44,8 @@ def mind(session: Session, role: str) -> bool:
         times, minutes = TOO_MANY, int(WITHIN_S // 60)
         note = Note("engine.crash_loop", {"role": role, "times": times, "minutes": minutes})
         first = [note, *starting.over(session, role, CRASH_LOOP)]
-        session.herald.tell(CRASH_LOOP, action=True, first=first, role=role, times=times, minutes=minutes)
+        about = how_it_ended(ledger, role)
+        session.herald.tell(CRASH_LOOP, action=True, first=first, role=role, times=times, minutes=minutes, **about)
     elif session.clock.now() >= at and not session.post.rests(role):
         note = Note("engine.restarting", {"role": role, "by": "mat", "reason": "gone"})
         return _begin(session, role, note, fresh=False)
@@ -69,6 +70,13 @@ def resumes_at(ledger: Ledger, role: str) -> float | None:
     knows_session = seat.resumable and seat.agent_session is not None
     is_lost = seen.status == "gone" and knows_session and role not in ledger.crash_loops
     return seen.since + RESUME_AFTER_S if is_lost else None
+
+
+def how_it_ended(ledger: Ledger, role: str) -> dict[str, Any]:
+    """What a notification says of an agent that is gone: its program, for how long it ran, its last lines."""
+    seat = ledger.seats.get(role)
+    program = str(ledger.config.get("roles", {}).get(role, {}).get("backend", ""))
+    return {"program": program, "lived_s": seat.lived_s if seat else None, "said": seat.said if seat else ""}
 
 
 def is_fresh(ledger: Ledger, role: str) -> bool:

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from matcore.engine import revival, starting
+from matcore.engine import naming, revival, starting
 from matcore.engine.book import Fact, Item
-from matcore.engine.driver import Sighting
+from matcore.engine.driver import AGENT_NAMED, Sighting
 from matcore.engine.folding import gate_name
 
 if TYPE_CHECKING:
@@ -39,6 +39,9 @@ class Seen:
         role = str(fields.get("role", ""))
         if session.post.postpones(role, sighting):
             return
+        if sighting.name == AGENT_NAMED:
+            naming.on_session(session, role, fields.get("agent_session"))
+            return
         if fields.get("until") is not None:
             fields["until"] = session.clock.at(float(str(fields["until"])))
         if fields.get("started") is not None:
@@ -56,6 +59,7 @@ class Seen:
                 session.take("context.fresh", {"role": role})
             if sighting.name == "role.gone" and fields.get("reason") == CRASH_LOOP:
                 about: dict[str, Any] = {key: fields[key] for key in ("times", "minutes") if key in fields}
+                about |= revival.how_it_ended(session.ledger, role)
                 session.herald.tell(CRASH_LOOP, action=True, role=role, **about)
 
     def _with_it(self, role: str, name: str, fields: dict[str, Any]) -> list[Item]:

@@ -1,12 +1,14 @@
 """What mat tells a person: one function for each kind of notification, each ending with the command to run next.
 
 The first line alone says what happened (some channels show no more). Words are neutral and never quote what an agent
-printed; only what it handed to `notify-user` is passed on. Under 1 KiB like everything that is shown.
+printed; only what it handed to `notify-user` is passed on, and the last line that a program left when it ended, for
+that is all that says why. Under 1 KiB like everything that is shown.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import ceil
 
 from matcore.words.shape import LIMIT, clean, line, middle, size
 
@@ -14,6 +16,8 @@ _NAME = 40
 _GATES = 200
 _TEXT = 500
 _PATH = 240
+_SOON_S = 60.0
+"""An agent that ended sooner never came to work."""
 
 
 def notice(kind: str, **facts: object) -> str:
@@ -31,13 +35,17 @@ def _idle_recovery(
     owed: str | None = None,
     relay: str | None = None,
     rungs: int = 2,
+    ended: str = "",
+    said: str = "",
     **_: object,
 ) -> Sequence[str]:
+    """`ended`: a role whose agent is gone; `said`: the last lines that it left."""
     holder = f"{_n(owed)} holds the baton" if owed else "nobody holds the baton"
     named = f" ({_n(relay)})" if relay else ""
     look = f"mat attach {_n(session)} {_n(owed)}" if owed else f"mat attach {_n(session)}"
     return (
         f"{_n(session)} stands still{_since(since)}: {holder}{named}, {rungs} attempts to wake it did not help.",
+        *_gone(session, ended, said),
         "Nothing more is tried until somebody acts.",
         f"Why: mat why {_n(session)}",
         f"Look: {look}",
@@ -172,12 +180,40 @@ def _cycle_blocked(
     )
 
 
-def _crash_loop(*, session: str, role: str, times: int = 3, minutes: int = 10, **_: object) -> Sequence[str]:
+def _crash_loop(
+    *,
+    session: str,
+    role: str,
+    times: int = 3,
+    minutes: int = 10,
+    program: str = "",
+    lived_s: float | None = None,
+    said: str = "",
+    **_: object,
+) -> Sequence[str]:
+    """`lived_s`: for how long it ran the last time; `said`: the last lines that it left then."""
+    who = f"the agent of {_n(role)}{f' ({_n(program)})' if program else ''}"
+    soon = lived_s is not None and lived_s < _SOON_S
     return (
-        f"{_n(session)}: the agent of {_n(role)} ended {times} times in {minutes} minutes; it is not started again.",
-        f"Its last screen: mat log {_n(session)} -n 50",
+        f"{_n(session)}: {who} ended {times} times in {minutes} minutes; it is not started again.",
+        *((f"The last time it ended within {_duration(max(1, ceil(lived_s or 0.0)))} of its start.",) if soon else ()),
+        *_labelled("Its last line", last_line(said)),
+        f"Look: mat attach {_n(session)} {_n(role)}, or mat log {_n(session)} --kind role.gone",
         f"Start it: mat restart {_n(session)} {_n(role)}",
     )
+
+
+def last_line(said: str) -> str:
+    """Of what a program left when it ended the line that most likely says why."""
+    return next((each.strip() for each in reversed(clean(said).splitlines()) if each.strip()), "")
+
+
+def _gone(session: str, role: str, said: str) -> Sequence[str]:
+    if not role:
+        return ()
+    last = line(last_line(said), _TEXT)
+    left = f" ({last})" if last else ""
+    return (f"{_n(role)}'s agent has ended{left}; start it: mat restart {_n(session)} {_n(role)}",)
 
 
 def _mass_loss(*, sessions: Sequence[str] = (), panes: int = 0, file: str = "", **_: object) -> Sequence[str]:

@@ -259,3 +259,33 @@ def test_a_driver_that_renews_by_itself_is_left_alone(world: World) -> None:
     world.advance(30)
     assert starts(world) == []
     assert len(world.decisions("duo", "recovery.delivered")) == 1
+
+
+@pytest.mark.field_case("Restarts")
+def test_what_a_program_left_when_it_ended_is_told(world: World) -> None:
+    """Its last line stands in the notification, with how soon it came to that, harmless and short; so it is when the
+    supervisor was killed in between."""
+    world.up()
+    left = "starting\nError: no key [red]\x1b[31m; see /login\n"
+    for _ in range(3):
+        world.driver.see("duo", "role.gone", "review", resumable=True, said=left)
+        world.settle()
+        world.restart()
+        world.advance(SOON)
+    (told,) = world.told
+    assert "Its last line: Error: no key [red][31m; see /login\n" in told
+    assert "\x1b" not in told
+    assert "ended within" in told
+    assert "mat attach duo review" in told
+    assert "mat restart duo review" in told
+
+
+def test_a_stall_whose_holder_has_ended_says_so(world: World) -> None:
+    """Nobody starts it again, so the ladder's word to the human names the agent, its last line and the command."""
+    talk(world)
+    world.driver.see("duo", "role.gone", "review", said="Killed")
+    world.settle()
+    world.advance(3 * W)
+    (told,) = world.told
+    assert "stands still" in told
+    assert "review's agent has ended (Killed); start it: mat restart duo review" in told

@@ -45,3 +45,21 @@ def test_an_agent_that_was_started_anew_is_on_its_own_session() -> None:
 def test_nobody_sits_where_nobody_was_started() -> None:
     """A late word about a role without a seat changes nothing."""
     assert told(NAMED).seats == {}
+
+
+def gone(**fields: Any) -> tuple[str, dict[str, Any]]:
+    return "role.gone", {"role": "dev", **fields}
+
+
+def test_how_an_agent_ended_is_known_while_nobody_else_sits_there() -> None:
+    """Seen again by the next supervisor it has not ended once more; a new agent has not ended at all."""
+    entries = seat("s", started=True), gone(said="Error: no key"), ("role.unknown", {"role": "dev"}), gone()
+    sits = told(*entries).seats["dev"]
+    assert (sits.lived_s, sits.said) == (1.0, "Error: no key")
+    sits = told(*entries, seat("s", started=True)).seats["dev"]
+    assert (sits.lived_s, sits.said) == (None, "")
+
+
+def test_an_agent_that_was_found_running_has_lived_since_its_own_start() -> None:
+    """Not since the `mat up` that found it."""
+    assert told(seat("s", started=True), seat("s", started=False), gone()).seats["dev"].lived_s == 2.0

@@ -13,6 +13,11 @@ from matcore.words.notices import KINDS, notice, rounds_question
 S = "shop-duo"
 FACTS: dict[str, tuple[str, dict[str, object]]] = {
     "idle-recovery": ("idle-recovery", {"session": S, "since": "02:11", "owed": "review", "relay": "r-000012"}),
+    "idle-recovery-ended": (
+        "idle-recovery",
+        {"session": S, "since": "02:11", "owed": "review", "relay": "r-000012", "ended": "review", "said": "Killed"},
+    ),
+    "idle-recovery-ended-silently": ("idle-recovery", {"session": S, "ended": "dev"}),
     "idle-recovery-nobody": ("idle-recovery", {"session": S}),
     "gate": ("gate", {"session": S, "gates": ["dialog/dev", "rate-limited/review"], "since": "02:11"}),
     "gate-paused": ("gate", {"session": S, "gates": ["paused"]}),
@@ -52,6 +57,10 @@ FACTS: dict[str, tuple[str, dict[str, object]]] = {
     ),
     "cycle-blocked-by-human": ("cycle-blocked", {"session": S, "cycle": "c1", "by": "human"}),
     "crash-loop": ("crash-loop", {"session": S, "role": "dev"}),
+    "crash-loop-at-once": (
+        "crash-loop",
+        {"session": S, "role": "dev", "program": "claude", "lived_s": 1.4, "said": "Starting\nError: no key\n"},
+    ),
     "mass-loss": ("mass-loss", {"sessions": ["a-duo", "b-duo"], "panes": 4, "file": "/home/u/shop/duo.yaml"}),
     "mass-loss-no-file": ("mass-loss", {"sessions": ["a-duo"], "panes": 2}),
     "refusals": (
