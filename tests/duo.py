@@ -176,6 +176,11 @@ class Duo:
             with suppress(psutil.NoSuchProcess, psutil.AccessDenied):
                 command = process.cmdline()
                 ours = "matcore.engine.guard" in command or "supervise" in command
-                if ours and process.environ().get("XDG_STATE_HOME") == self.env["XDG_STATE_HOME"]:
+                if ours and _state_of(process.environ()) == _state_of(self.env):
                     found.append(process)
         return found
+
+
+def _state_of(env: Mapping[str, str]) -> str | None:
+    """What tells the state folders of two tests apart."""
+    return env.get("XDG_STATE_HOME") or env.get("HOME")
