@@ -18,7 +18,7 @@ from collections.abc import Sequence
 import psutil
 
 from matcore.engine.driver import Sighting
-from tmuxdriver import panes
+from tmuxdriver import lastwords, panes
 from tmuxdriver.attention import Attention
 from tmuxdriver.cells import Capture
 from tmuxdriver.compare import picture
@@ -66,6 +66,7 @@ class Watcher:
                 wanted[seat.identity.pane_id] = seat
         found += self._looks(wanted) if wanted else []
         found += self._looks_off_the_beat(wanted)
+        found = lastwords.added(self._tmux, found, seats)
         for seat in seats:
             with seat.lock:
                 now = f"role.{seat.evidence.status}"
