@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from matcore.engine.journal import Entry, Journal
 
 MOST_SHOWN = 50
+NARROW = 80
+"""Below that many columns a row has two lines of its own."""
 _ABOUT = ("episode.opened", "episode.closed", "nudge", "rung.skipped", "notify")
 
 
@@ -48,13 +50,19 @@ def command(session: str | None, count: int | None, as_json: bool) -> None:
 def episodes(journal: Journal, count: int | None) -> list[dict[str, Any]]:
     """The newest `count` of them, in order: `episode`, `opened`, `owed`, `relay`, `rungs`, `by`, `closed`.
 
-    Times are wall clock (Unix). Reads nothing that is older than the first of them.
+    Times are wall clock (Unix). One that was open when its session ended was closed by that. Reads nothing that is
+    older than the first of them.
     """
     after = 0
     if count is not None:
         opened = journal.tail(count, names=["episode.opened"])
         after = opened[0].seq - 1 if len(opened) == count else 0
-    return _rows(journal.entries(after=after, names=_ABOUT))
+    rows = _rows(journal.entries(after=after, names=_ABOUT))
+    down = next(journal.entries(after=after, names=["engine.down"], newest_first=True), None)
+    for row in rows:
+        if row["closed"] is None and down is not None:
+            row.update(by="session", closed=down.wall)
+    return rows
 
 
 def _rows(entries: Iterable[Entry]) -> list[dict[str, Any]]:
@@ -83,16 +91,21 @@ def _table(rows: list[dict[str, Any]]) -> None:
     from rich.table import Table
     from rich.text import Text
 
+    console = Console(highlight=False)
+    if console.width < NARROW:
+        for number, opened, owed, rungs, by, lasted in map(_shown, rows):
+            console.print(Text(f"{number}: {opened}, {lasted}\n   owed: {owed}; {rungs} rungs; {by}"))
+        return
     table = Table(box=box.SIMPLE, pad_edge=False)
     for name in ("#", "opened", "owed", "rungs", "closed by", "lasted"):
         table.add_column(name, overflow="fold", justify="right" if name in ("#", "rungs", "lasted") else "left")
     for row in rows:
         table.add_row(*map(Text, _shown(row)), style="bold yellow" if row["closed"] is None else "")
-    Console(highlight=False).print(table)
+    console.print(table)
 
 
 def _shown(row: dict[str, Any]) -> list[str]:
     owed = f"{plain(row['owed'])} ({plain(row['relay'])})" if row["owed"] else "nobody"
     lasted = duration((row["closed"] or time.time()) - row["opened"])
-    by = plain(row["by"]) if row["by"] else "still open"
+    by = {None: "still open", "session": "the session's end"}.get(row["by"], plain(row["by"]))
     return [str(row["episode"]), clock(row["opened"]), owed, f"{row['rungs']} of {LAST_RUNG}", by, lasted]
