@@ -37,7 +37,8 @@ def bare(tmp_path: Path) -> Iterator[Duo]:
 def test_a_bare_environment_in_a_c_locale_changes_nothing(bare: Duo) -> None:
     """A kick, a handoff and a final check arrive as they were written, work and rest are seen, and all is shown."""
     bare.up()
-    sent = bare.wait("relay.sent", 30, **{"from": "dev"})
+    sent = bare.wait("relay.sent", 30, to="review")
+    assert sent.data["from"] == "dev"
     bare.wait("relay.delivered", 30, id=sent.data["id"], confirmed=True)
     check = bare.wait("final_check", 30, role="review")
     bare.wait("effect.ended", 30, decision=check.data["number"], ok=True)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import os
+import shutil
 import threading
 import time
 from collections.abc import Callable, Iterable
@@ -273,6 +275,52 @@ def test_a_tick_costs_one_list_and_looks_only_where_something_moved(
     rig.keys("x", role="b")
     wait_for(lambda: (rig.tick(), looked)[1])
     assert {pane for batch in looked for pane in batch} == {rig.pane("b")}
+
+
+@pytest.mark.field_case("Load")
+def test_a_tick_costs_the_same_tmux_calls_for_one_session_and_for_many(
+    make_rig: MakeRig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Counted by a wrapper around tmux: one at rest, one more while agents work, however many sessions there are."""
+    calls = tmp_path / "calls"
+    wrapper = tmp_path / "bin" / "tmux"
+    wrapper.parent.mkdir()
+    wrapper.write_text(f'#!/bin/sh\necho "$*" >> {calls}\nexec {shutil.which("tmux")} "$@"\n', encoding="utf-8")
+    wrapper.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{wrapper.parent}:{os.environ['PATH']}")
+    rig = make_rig(script={"rules": [{"when": "long", "steps": [{"work": 300}]}]})
+
+    def wait_until_all_are(status: str) -> None:
+        seats = rig.driver._seats.values()
+        wait_for(lambda: (rig.tick(), all(seat.evidence.status == status for seat in seats))[1], 20, status)
+
+    def cost() -> list[int]:
+        """How many times tmux was started in each of three ticks."""
+        counted = []
+        for _ in range(3):
+            before = calls.read_text().count("\n")
+            rig.tick()
+            counted.append(calls.read_text().count("\n") - before)
+        return counted
+
+    costs, running = [], list[str]()
+    for many in (1, 5):
+        for number in range(len(running), many):
+            spec = dataclasses.replace(rig.spec, session=f"duo-{number}")
+            seats = rig.driver.launch(spec, resume={})
+            rig.driver.adopt(spec, seats)
+            running.append(str(seats["dev"]["pane_id"]))
+        wait_until_all_are("idle")
+        time.sleep(1.2)  # tmux tells when a pane was last written to in whole seconds
+        rig.tick()
+        at_rest = cost()
+        for pane in running:
+            rig.person("send-keys", "-t", pane, "long", "Enter")
+        wait_until_all_are("busy")
+        costs.append((at_rest, cost()))
+        for pane in running:
+            rig.person("send-keys", "-t", pane, "Escape")
+    assert costs == [([1, 1, 1], [2, 2, 2])] * 2
 
 
 def test_a_pane_is_recorded_with_its_title_and_cursor(make_rig: MakeRig) -> None:
