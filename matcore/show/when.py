@@ -37,10 +37,9 @@ def wall_since(text: str, now_s: float) -> float:
 
 
 def _clock_time(match: re.Match[str], now: datetime) -> float:
-    """Raises ValueError for `25:00`. The wall's own offset of that day is taken."""
+    """The last of its kind, also where the wall shows it twice in a night. Raises ValueError for `25:00`."""
     hour, minute, second = (int(part or 0) for part in match.groups()[1:])
-    then = now.replace(tzinfo=None, hour=hour, minute=minute, second=second, microsecond=0)
-    day = (match[1] or "").lower()
-    if day == "yesterday" or (not day and then.astimezone() > now):
-        then -= timedelta(days=1)
-    return then.astimezone().timestamp()
+    wall = now.replace(tzinfo=None, hour=hour, minute=minute, second=second, microsecond=0)
+    days = {"today": (0,), "yesterday": (1,)}.get((match[1] or "").lower(), (0, 1))
+    meant = [(wall - timedelta(days=back)).replace(fold=fold).astimezone() for back in days for fold in (1, 0)]
+    return next((moment for moment in meant if moment <= now), meant[0]).timestamp()
