@@ -18,7 +18,7 @@ from matcore.errors import BadConfig, Refused, Unavailable
 from tmuxdriver import layout, profile
 from tmuxdriver.record import record
 from tmuxdriver.screen import screen_json
-from tmuxdriver.server import NoServer, Tmux, TmuxError
+from tmuxdriver.server import Tmux, TmuxError
 
 VARIABLES = ".vars.json"
 _CURSOR = re.compile(r"(\d+),(\d+)")
@@ -33,6 +33,19 @@ class Backend(click.types.StringParamType):
         folders = (_project(), profile.user_folder(), profile.shipped_folder())
         names = {path.stem for folder in folders for path in folder.glob("*.yaml")}
         return [CompletionItem(name) for name in sorted(names) if name.startswith(incomplete)]
+
+
+class PaneName(click.types.StringParamType):
+    """An agent's pane as SESSION/ROLE, on the socket that was named before it."""
+
+    name = "pane"
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG002 - click's signature
+        try:
+            names = layout.names(Tmux(socket=ctx.params.get("socket") or "mat"))
+        except TmuxError:
+            return []
+        return [CompletionItem(name) for name in names if name.startswith(incomplete)]
 
 
 @click.command()
@@ -55,7 +68,7 @@ def screen(backend: str, files: tuple[Path, ...], given: tuple[str, ...], as_jso
 
 
 @click.command("record")
-@click.argument("pane")
+@click.argument("pane", type=PaneName())
 @click.option("--socket", default="mat", show_default=True, help="tmux's socket: a name, or an absolute path.")
 @click.option("--name", help="How the files are called; by default after the pane and the time.")
 @click.option(
@@ -63,7 +76,7 @@ def screen(backend: str, files: tuple[Path, ...], given: tuple[str, ...], as_jso
 )
 @click.option("--json", "as_json", is_flag=True, help="One JSON object: the files' paths.")
 def record_command(pane: str, socket: str, name: str | None, to: Path, as_json: bool) -> None:
-    """Save the screen of PANE (`%3`, or SESSION/ROLE) plain, with styles, and with tmux's variables of that moment.
+    """Save the screen of PANE (SESSION/ROLE, or `%3`) plain, with styles, and with tmux's variables of that moment.
 
     What stands on the screen stands in the files: look before you hand them on."""
     tmux = Tmux(socket=socket)
@@ -100,7 +113,7 @@ def _text(file: Path) -> str:
     try:
         return file.read_bytes().decode("utf-8", "replace")
     except OSError as error:
-        raise BadConfig([f"{file}: {error.strerror}"]) from error
+        raise BadConfig([f"{file}: {error.strerror}; name a screen that `mat record` or capture-pane wrote"]) from error
 
 
 def _saved(file: Path) -> Mapping[str, str]:
@@ -121,13 +134,12 @@ def _pane_of(tmux: Tmux, words: str) -> str:
         raise BadConfig([f"{words!r} is no pane: say %3 (tmux list-panes -a names them), or SESSION/ROLE"])
     try:
         found = layout.find(tmux, session)
-    except NoServer as error:
-        raise Unavailable(f"no tmux server runs on {tmux.socket}; --socket names another") from error
+        there = layout.names(tmux)
     except TmuxError as error:
-        raise Unavailable(f"tmux does not answer on {tmux.socket}: {error}") from error
+        raise Unavailable(f"tmux does not answer on {tmux.socket}: {error}; --socket names another server") from error
     if role not in found:
-        there = ", ".join(f"{session}/{name}" for name in found) or "none of that session"
-        raise Refused(f"there is no pane {words} on {tmux.socket}; there is: {there}")
+        more = f"there is: {', '.join(there)}" if there else "none of mat's is there; --socket names another server"
+        raise Refused(f"there is no pane {words} on {tmux.socket}; {more}")
     return found[role].identity.pane_id
 
 

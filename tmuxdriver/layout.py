@@ -164,6 +164,16 @@ def find(tmux: Tmux, session: str) -> dict[str, Pane]:
     return {pane.values["@mat_role"]: pane for pane in ours}
 
 
+def names(tmux: Tmux) -> list[str]:
+    """SESSION/ROLE of every agent's pane on that server. Raises `TmuxError`."""
+    try:
+        listing = panes.look(tmux, panes.PANE_FORMAT)
+    except NoServer:
+        return []
+    seen = (pane.values for pane in listing.panes.values())
+    return sorted(f"{each['@mat_session']}/{each['@mat_role']}" for each in seen if each["@mat_session"])
+
+
 def start(tmux: Tmux, spec: SessionSpec, role: str, what: Start) -> Identity:
     """Start an agent in a window of its own, in a new session where there is none yet. Raises `TmuxError`."""
     environment = [word for name, value in what.env.items() for word in ("-e", f"{name}={value}")]

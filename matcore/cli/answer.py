@@ -43,7 +43,9 @@ class QuestionId(RoleName):
 @click.command()
 @session_argument()
 @click.argument("text", required=False)
-@click.option("--file", "file", metavar="F", help="Read the answer from a file; `-` is standard input.")
+@click.option(
+    "--file", "file", type=click.Path(), metavar="F", help="Read the answer from a file; `-` is standard input."
+)
 @click.option("--question", "question", type=QuestionId(), metavar="ID", help="Which one; the oldest by default.")
 @json_option
 def command(session: str, text: str | None, file: str | None, question: str | None, as_json: bool) -> None:
@@ -83,10 +85,22 @@ def _chosen(ledger: Ledger, named: str | None) -> Question:
         known = f"open: {', '.join(ledger.questions)}" if ledger.questions else "none is open"
         raise Refused(f"there is no question {plain(named)}; {known}; {NOTHING}")
     if not ledger.questions:
+        _no_dialog(ledger)
         raise Refused(f"no question is open in {session}; mat send {session} ROLE TEXT says something; {NOTHING}")
     by_text = [question for question in ledger.questions.values() if not question.dialog]
     oldest = next(iter(by_text), None) or next(iter(ledger.questions.values()))
     return _by_text(oldest, session)
+
+
+def _no_dialog(ledger: Ledger) -> None:
+    """A dialog that was not put as a question can't be answered by a text either. Raises `Refused`."""
+    for gate in ledger.gates:
+        kind, _, role = gate.partition("/")
+        if kind in ("dialog", "login"):
+            session = ledger.session
+            raise Refused(
+                f"a dialog stands on {role}'s screen, which no text can answer: mat attach {session} {role}; {NOTHING}"
+            )
 
 
 def _by_text(question: Question, session: str) -> Question:

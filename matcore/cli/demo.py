@@ -24,6 +24,7 @@ from rich.text import Text
 
 from matcore.cli.common import echo_json, places
 from matcore.cli.down import down
+from matcore.cli.naming import DriverName
 from matcore.engine.book import Book
 from matcore.engine.config import NotifyCommand, Recovery, Role, SessionConfig, Tmux
 from matcore.engine.journal import Entry, Journal
@@ -45,7 +46,7 @@ _TOLD = frozenset({
 
 
 @click.command()
-@click.option("--driver", default="tmux", show_default=True, help="tmux, or another installed driver.")
+@click.option("--driver", type=DriverName(), default="tmux", show_default=True, help="tmux, baton, or another one.")
 @click.option("--json", "as_json", is_flag=True, help="Nothing on stdout but the journal, one JSON object a line.")
 @click.option("--keep", is_flag=True, help="Keep the folders afterwards and say where they are.")
 def command(driver: str, as_json: bool, keep: bool) -> None:

@@ -92,7 +92,10 @@ class Commands(click.Group):
             return found
         for point in plugged():
             if point.name == cmd_name:
+                from matcore.cli.naming import complete_names
+
                 loaded: click.Command = point.load()
+                complete_names(loaded)
                 return loaded
         return None
 

@@ -148,6 +148,25 @@ class SessionName(click.types.StringParamType):
         return [CompletionItem(name) for name in known(places()) if name.startswith(incomplete)]
 
 
+class SessionOrFile(SessionName):
+    """A session's name, or the path of a file."""
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        # The file's item comes first: in bash it empties what was offered before it.
+        return [CompletionItem(incomplete, type="file"), *super().shell_complete(ctx, param, incomplete)]
+
+
+class DriverName(click.types.StringParamType):
+    """An installed driver."""
+
+    name = "driver"
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG002 - click's signature
+        from matcore.engine.drivers import names
+
+        return [CompletionItem(name) for name in names() if name.startswith(incomplete)]
+
+
 class RoleName(click.types.StringParamType):
     """A role of the session that was named before it."""
 
@@ -169,11 +188,20 @@ def _roles(ctx: click.Context) -> list[str]:
         return list(book.ledger.config.get("roles", {}))
 
 
-def session_argument(*, required: bool = True, metavar: str | None = None) -> Callable[[Command], Command]:
-    """The argument SESSION, completed by the shell."""
-    return click.argument("session", type=SessionName(), required=required, metavar=metavar)
+def session_argument(*, required: bool = True, or_file: bool = False) -> Callable[[Command], Command]:
+    """The argument SESSION, completed by the shell; with `or_file` SESSION|FILE."""
+    kind, metavar = (SessionOrFile(), "SESSION|FILE") if or_file else (SessionName(), None)
+    return click.argument("session", type=kind, required=required, metavar=metavar)
 
 
 def role_argument(*, required: bool = True) -> Callable[[Command], Command]:
     """The argument ROLE, completed by the shell."""
     return click.argument("role", type=RoleName(), required=required)
+
+
+def complete_names(command: click.Command) -> None:
+    """Have the shell complete a session and a role where a command of another package takes one as plain text."""
+    kinds = {"session": SessionName, "role": RoleName}
+    for parameter in command.params:
+        if parameter.name in kinds and type(parameter.type) is click.types.StringParamType:
+            parameter.type = kinds[parameter.name]()

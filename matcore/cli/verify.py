@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@session_argument(metavar="SESSION|FILE")
+@session_argument(or_file=True)
 @json_option
 def command(session: str, as_json: bool) -> int:
     """Fold a journal again, from its first entry, and compare every decision; and look at the chain of digests.
