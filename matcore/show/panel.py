@@ -13,7 +13,7 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from matcore.show import byitself, phrases, waits, why
+from matcore.show import byitself, endings, phrases, waits, why
 from matcore.show.phrases import LAST_RUNG
 from matcore.show.shapes import EpisodeView, GateView, RelayView, RoleView, Snapshot
 from matcore.show.text import duration, moment, plain, short
@@ -142,8 +142,7 @@ def _now(shot: Snapshot) -> Text:
 
 def _coming_back(shot: Snapshot) -> Text:
     role = next(role for role in shot.roles if role.status == "gone")
-    again = "" if role.restarts_at is None else f"; mat starts it again {_in(role.restarts_at, shot.now)}"
-    return Text(f"{plain(role.role)}'s agent is gone{again}", "yellow")
+    return Text(endings.told(shot, role), "yellow")
 
 
 def _quiet(shot: Snapshot) -> Text:

@@ -13,7 +13,8 @@ import msgspec
 class RoleView(msgspec.Struct):
     """`dialog`: the kind of the dialog that stands on its screen (`permission`, `trust`, `login`, `other`).
 
-    `restarts_at`: when mat starts an agent again that has ended by itself.
+    Of an agent that has ended: `restarts_at`, when mat starts it again by itself; `crash_loop`, that it does so no
+    more; `lived_s`, for how long it ran; `said`, the last lines that it left.
     """
 
     role: str
@@ -25,6 +26,9 @@ class RoleView(msgspec.Struct):
     agent_session_since: float | None
     dialog: str | None = None
     restarts_at: float | None = None
+    crash_loop: bool = False
+    lived_s: float | None = None
+    said: str = ""
 
 
 class Baton(msgspec.Struct):
@@ -105,6 +109,13 @@ class QuestionView(msgspec.Struct):
     by_mat: bool
 
 
+class TroubleView(msgspec.Struct):
+    """Something around the session that is wrong, and was told: `what` is its kind of notification."""
+
+    what: str
+    reason: str
+
+
 class EndedCycle(msgspec.Struct):
     """`outcome`: `completed` or `blocked`."""
 
@@ -164,6 +175,7 @@ class Snapshot(msgspec.Struct):
     relays: list[RelayView] = []
     questions: list[QuestionView] = []
     not_delivered: list[NoticeView] = []
+    troubles: list[TroubleView] = []
     set_aside: int = 0
     last_decision: dict[str, Any] | None = None
     needs: str | None = None

@@ -18,7 +18,7 @@ from matcore.engine.journal import Entry
 from matcore.engine.ledger import PENDING, UNCONFIRMED, UNDELIVERABLE, Ledger, Relay
 from matcore.rules import decisions as d
 from matcore.rules import view
-from matcore.rules.state import State
+from matcore.rules.state import State, Status
 from matcore.show import byitself, phrases, waits
 from matcore.show.outlook import outlook
 from matcore.show.shapes import (
@@ -34,6 +34,7 @@ from matcore.show.shapes import (
     RoleView,
     Snapshot,
     Supervisor,
+    TroubleView,
 )
 from matcore.show.watch import state_of, supervisor_of
 
@@ -88,6 +89,7 @@ def of(book: Book, supervisor: Supervisor, now_s: float, *, is_over: bool = Fals
         not_delivered=[
             NoticeView(n.kind, wall(n.at), n.text, n.said) for n in ledger.notices.values() if n.ok is False
         ],
+        troubles=[TroubleView(what, reason) for what, reason in ledger.troubles.items()],
         set_aside=ledger.set_aside_total,
         last_decision=_last_decision(book),
         supervisor=supervisor,
@@ -127,6 +129,7 @@ def _last(book: Book) -> Entry | None:
 def _role(ledger: Ledger, seat: view.Seat, wall: Callable[[float], float]) -> RoleView:
     seen, sits = ledger.roles.get(seat.role), ledger.seats.get(seat.role)
     restarts_at = revival.resumes_at(ledger, seat.role)
+    is_gone = seat.status is Status.GONE
     return RoleView(
         role=seat.role,
         backend=str(ledger.config.get("roles", {}).get(seat.role, {}).get("backend", "")),
@@ -136,6 +139,9 @@ def _role(ledger: Ledger, seat: view.Seat, wall: Callable[[float], float]) -> Ro
         agent_session=sits.agent_session if sits else None,
         agent_session_since=wall(sits.since) if sits else None,
         restarts_at=None if restarts_at is None else wall(restarts_at),
+        crash_loop=seat.role in ledger.crash_loops,
+        lived_s=sits.lived_s if sits and is_gone else None,
+        said=sits.said if sits and is_gone else "",
     )
 
 

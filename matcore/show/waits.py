@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 import msgspec
 
-from matcore.show import byitself, phrases
+from matcore.show import byitself, endings, phrases
 from matcore.show.phrases import LAST_RUNG
-from matcore.show.shapes import EndedCycle, GateView, NoticeView, QuestionView, RoleView, Snapshot
+from matcore.show.shapes import EndedCycle, GateView, NoticeView, QuestionView, RoleView, Snapshot, TroubleView
 from matcore.show.text import duration, moment, plain, short
 
 ONLY_YOURS = ("no-agent", "input-off", "synchronized")
@@ -18,6 +18,13 @@ ONLY_YOURS = ("no-agent", "input-off", "synchronized")
 _BLIND_S = 60.0
 """Nothing can be seen or typed while a driver is blind: for more than a moment that is nothing to wait for."""
 _MOST_SAID = 120
+_TROUBLES = {
+    "disk-full": ("the disk is full", "mat doctor"),
+    "state-unwritable": ("mat's state folder can't be written", "mat doctor"),
+    "folder": ("its folder can't be written", "mat doctor"),
+    "handoffs": ("something that was handed over can't be read any more", "mat log {} --kind engine.recreated"),
+}
+"""What is wrong around a session, in a few words, and where to look."""
 
 
 class Wait(msgspec.Struct):
@@ -48,6 +55,7 @@ def _all(shot: Snapshot) -> Iterator[Wait]:
     if shot.episode is not None and shot.episode.rung >= LAST_RUNG:
         yield _told(shot)
     yield from (_gone(shot, role) for role in shot.roles if role.status == "gone" and role.restarts_at is None)
+    yield from (_trouble(shot, trouble) for trouble in shot.troubles)
     yield from (_gate(shot, gate) for gate in shot.gates if _is_yours(gate, shot.now))
     if shot.last_cycle is not None and shot.last_cycle.outcome == "blocked":
         yield _blocked(shot, shot.last_cycle)
@@ -108,11 +116,17 @@ def _told(shot: Snapshot) -> Wait:
 
 def _gone(shot: Snapshot, role: RoleView) -> Wait:
     name = plain(role.role)
-    seen = phrases.evidence(role.evidence)
-    what = f"{name}'s agent has been gone for {_for(shot, role.since)}{f' ({seen})' if seen else ''}"
+    then = endings.then(shot, role)
+    what = f"{endings.how(shot, role)}{f'; {then}' if then else ''}"
     all_gone = len(shot.roles) > 1 and all(each.status == "gone" for each in shot.roles)
     command = _up(shot) if all_gone else f"mat restart {plain(shot.session)} {name}"
-    return Wait("GONE", what, "Start it again", command, f"{name}'s agent is gone")
+    return Wait("GONE", what, "Start it again", command, f"{name}'s agent is gone", endings.left(role))
+
+
+def _trouble(shot: Snapshot, trouble: TroubleView) -> Wait:
+    needs, command = _TROUBLES.get(trouble.what, (f"{plain(trouble.what)}", "mat doctor"))
+    name = plain(shot.session)
+    return Wait("TROUBLE", f"{needs[0].upper()}{needs[1:]}", "See", command.format(name), needs, plain(trouble.reason))
 
 
 def _is_yours(gate: GateView, now: float) -> bool:
@@ -129,10 +143,10 @@ def _gate(shot: Snapshot, gate: GateView) -> Wait:
     return Wait("HELD", what, "See to it", command, f"it can't be woken because of {plain(gate.gate)}")
 
 
-def _blocked(shot: Snapshot, ended: EndedCycle) -> Wait:
-    what = f"{plain(ended.cycle)} was blocked by {plain(ended.by)} at {moment(ended.ended, shot.now)}"
+def _blocked(shot: Snapshot, cycle: EndedCycle) -> Wait:
+    what = f"{plain(cycle.cycle)} was blocked by {plain(cycle.by)} at {moment(cycle.ended, shot.now)}"
     command = f'mat cycle open --session {plain(shot.session)} --goal "TEXT"'
-    return Wait("BLOCKED", what, "Go on", command, f"{plain(ended.cycle)} is blocked", plain(ended.reason or ""))
+    return Wait("BLOCKED", what, "Go on", command, f"{plain(cycle.cycle)} is blocked", plain(cycle.reason or ""))
 
 
 def _not_delivered(shot: Snapshot, notice: NoticeView) -> Wait:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from matcore.show import phrases, waits
+from matcore.show import endings, phrases, waits
 from matcore.show.phrases import LAST_RUNG
 from matcore.show.shapes import GateView, Next, RelayView, RoleView, Snapshot
 from matcore.show.text import clock, duration, moment, plain
@@ -115,8 +115,7 @@ def _moving(shot: Snapshot) -> Iterator[str]:
 
 
 def _ended(shot: Snapshot, role: RoleView) -> str:
-    coming = f"mat starts it again at {moment(role.restarts_at or 0.0, shot.now)}"
-    return f"{plain(role.role)}'s agent has been gone for {_for(shot, role.since)}{_seen(role)}; {coming}."
+    return f"{endings.told(shot, role)}."
 
 
 def _seen(role: RoleView) -> str:

@@ -66,6 +66,7 @@ def world(tell: Tell, state: StatePlaces) -> Iterator[StatePlaces]:
     told.fact("question.asked", question="q-1", role="dev", text="which?")
     told.note("engine.telling", notice="n1", kind="notify-user", action=True, text="look")
     told.note("engine.told", notice="n1", ok=False, said="timeout")
+    told.note("engine.trouble", what="folder", reason="Permission denied")
     between = tell("between", ago=60).working().fact("turn.ended", role="review", outcome="ok")
     between.fact("cycle.blocked", cycle="c1", by="human", reason="no key")
     tell("old", ago=90 * 86_400).working().ended()
