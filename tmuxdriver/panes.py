@@ -7,7 +7,7 @@ may hold the separator. A pane's identity is server and process together: number
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from tmuxdriver.cells import Capture
@@ -35,8 +35,8 @@ PANE_FORMAT = _format("mat-pane", _ROW + _MORE)
 _FORMS = {"mat-row": (*_ROW, *_TEXTS), "mat-pane": (*_ROW, *_MORE, *_TEXTS)}
 _CLIENT_FORMAT = "mat-client|#{session_id}|#{client_activity}|#{client_name}"
 _END = "mat-end"
-_BATCH = 100
-"""Captures in one invocation; tmux takes a command line of 16 KiB at most."""
+_MOST_BYTES = 15_000
+"""Of one invocation's commands; tmux takes a command line of 16 KiB at most and refuses a longer one whole."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,24 +138,39 @@ def capture(tmux: Tmux, pane_ids: Iterable[str]) -> dict[str, tuple[Pane, Captur
     Raises `NoServer` and `Unreachable`.
     """
     found: dict[str, tuple[Pane, Capture]] = {}
-    wanted = list(dict.fromkeys(pane_ids))
-    for start in range(0, len(wanted), _BATCH):
-        batch = wanted[start : start + _BATCH]
+    nonce = f"mat-{secrets.token_hex(8)}:"  # so that no screen can print the end of another
+    for batch in _batches(dict.fromkeys(pane_ids), nonce):
         while batch:
-            seen, failed = _capture_batch(tmux, batch)
+            seen, failed = _capture_batch(tmux, batch, nonce)
             found |= seen
             batch = batch[len(seen) + 1 :] if failed else []
     return found
 
 
-def _capture_batch(tmux: Tmux, batch: list[str]) -> tuple[dict[str, tuple[Pane, Capture]], bool]:
-    nonce = f"mat-{secrets.token_hex(8)}:"  # so that no screen can print the end of another
-    commands: list[list[str]] = []
-    for pane_id in batch:
-        commands += [
+_Batch = list[tuple[list[str], list[str]]]
+"""For each pane the command that captures it and the one that says its variables."""
+
+
+def _batches(pane_ids: Iterable[str], nonce: str) -> Iterator[_Batch]:
+    batch: _Batch = []
+    size = 0
+    for pane_id in pane_ids:
+        pair = (
             ["capture-pane", "-p", "-e", "-t", pane_id],
             ["display-message", "-p", "-t", pane_id, nonce + PANE_FORMAT],
-        ]
+        )
+        length = sum(len(word) + 1 for command in pair for word in (*command, ";"))
+        if batch and size + length > _MOST_BYTES:
+            yield batch
+            batch, size = [], 0
+        batch.append(pair)
+        size += length
+    if batch:
+        yield batch
+
+
+def _capture_batch(tmux: Tmux, batch: _Batch, nonce: str) -> tuple[dict[str, tuple[Pane, Capture]], bool]:
+    commands = [command for pair in batch for command in pair]
     try:
         out, failed = tmux.run(*commands), False
     except CommandFailed as err:
