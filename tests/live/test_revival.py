@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -15,6 +16,7 @@ import psutil
 import pytest
 import yaml
 
+from matcore.engine.revival import RESUME_AFTER_S
 from matcore.errors import Unavailable
 from tests.duo import Duo
 from tests.live.rig import READY, Rig
@@ -163,6 +165,82 @@ def test_a_full_context_gets_a_fresh_agent_and_exactly_one_recovery(duo: Duo) ->
     names = ("context.exhausted", "engine.renewing", "engine.seat", "context.fresh", "recovery.delivered")
     assert [e.name for e in duo.entries(*names)] == list(names)
     assert not duo.entries("role.gone")
+
+
+def fragile(duo: Duo) -> None:
+    """A backend whose program says why and dies at once, until the file `mended` is there: then it is the scripted
+    agent. Each start is a line of `starts`."""
+    profile = yaml.safe_load((shipped_folder() / "scripted.yaml").read_text(encoding="utf-8"))
+    profile["name"] = "fragile"
+    script = (
+        f"date >> {duo.folder}/starts; [ -e {duo.folder}/mended ] && exec {sys.executable} -m matcore.scripted "
+        '"$@"; echo "Error: no key [in] the keyring" >&2; exit 3'
+    )
+    profile["launch"]["argv"] = ["/bin/sh", "-c", script, "sh"]
+    profile["launch"]["saved"] = [f"{duo.places.root}/scripted/{{session_id}}*"]
+    folder = duo.work / ".mat" / "agents" / "backends"
+    folder.mkdir(parents=True)
+    (folder / "fragile.yaml").write_text(yaml.safe_dump(profile), encoding="utf-8")
+
+
+@pytest.mark.slow
+@pytest.mark.field_case("Restarts")
+def test_an_agent_that_dies_at_once_is_started_three_times_told_once_and_left_to_a_person(duo: Duo) -> None:
+    """Three ends, one notification with its last line, no further start; `mat restart` sets it going when it can."""
+    fragile(duo)
+    duo.role("dev", {"default": QUIET}, prompt="duo-dev")
+    duo.role("review", {"default": QUIET}, prompt="duo-dev", backend="fragile")
+    duo.up()
+    duo.wait("role.gone", 20, role="review")
+    status = json.loads(duo.mat("status", "--json").stdout)["sessions"][0]
+    (review,) = [role for role in status["roles"] if role["role"] == "review"]
+    assert review["said"] == "Error: no key [in] the keyring"
+    assert review["restarts_at"] is not None
+    assert "mat starts it again" in duo.mat("why", "duo").stdout
+    duo.wait("engine.crash_loop", 60, role="review")
+    wait_for(duo.told, 20, "the notification")
+    starts = duo.folder / "starts"
+    assert len(starts.read_text().splitlines()) == 3
+    time.sleep(RESUME_AFTER_S + 5)  # the promise is about silence: nothing is started any more
+    assert len(starts.read_text().splitlines()) == 3
+    told = duo.told()
+    assert told.count("ended 3 times in 10 minutes") == 1
+    assert "Its last line: Error: no key [in] the keyring" in told
+    assert "mat restart duo review" in duo.mat("why", "duo").stdout
+    (duo.folder / "mended").touch()
+    duo.mat("restart", "duo", "review")
+    duo.wait("role.idle", 30, role="review")
+    duo.mat("send", duo.session, "review", "Go on.")
+    wait_for(lambda: any("Go on." in text for text in duo.submitted("review")), 20, "the text")
+    assert len(starts.read_text().splitlines()) == 4
+    assert duo.told() == told
+
+
+def rested_s(duo: Duo) -> float:
+    """For how long nobody has moved, and nothing was sent."""
+    return time.time() - max(entry.wall for entry in duo.entries("role.busy", "role.idle", "relay.sent"))
+
+
+@pytest.mark.slow
+def test_a_rung_that_falls_due_before_a_restart_is_typed_into_the_agent_that_comes(tmp_path: Path) -> None:
+    """Real panes: the agent dies while the ladder is about to wake it; the nudge waits and arrives, once."""
+    duo = Duo(tmp_path, window=20.0)
+    try:
+        up(duo)
+        hand_over(duo, "Please review.")
+        duo.wait("final_check", 20)
+        wait_for(lambda: rested_s(duo) > 13, 60, "most of a window of quiet")
+        alive(duo)[0].kill()
+        assert duo.wait("ladder.deferred", 20).data["gates"] == ["restarting/review"]
+        duo.wait("engine.restarting", 30, by="mat", role="review")
+        nudge = duo.wait("nudge", 90, rung=1)
+        assert nudge.data["role"] == "review"
+        duo.wait("effect.ended", 20, ok=True, decision=nudge.data["number"])
+        assert not duo.entries("rung.skipped")
+        assert len(alive(duo)) == 1
+        wait_for(lambda: any("IDLE RECOVERY" in text for text in duo.submitted("review")), 10, "the nudge")
+    finally:
+        duo.end()
 
 
 @pytest.mark.slow
