@@ -108,7 +108,8 @@ def _rows(shot: Snapshot, narrow: bool) -> Iterator[Row]:
         if shot.cycle is not None or shot.baton is not None:
             yield "baton", _baton(shot)
         yield from _ladder(shot)
-        yield from (("gate", Text(_gate(shot, gate), "yellow")) for gate in shot.gates)
+        gates = [gate for gate in shot.gates if not why.is_of_dialog(shot, gate)]
+        yield from (("gate", Text(_gate(shot, gate), "yellow")) for gate in gates)
         yield from _relays(shot)
         yield "roles" if shot.state == "watched" else "last seen", _roles(shot, narrow)
         yield "goal", _goal(shot)
@@ -136,6 +137,8 @@ def _now(shot: Snapshot) -> Text:
             who = f"{' and '.join(plain(role.role) for role in found)} {one if len(found) == 1 else many}"
             since = _for(shot, min(role.since for role in found))
             said = who if status == "busy" else f"what {who} can't be made out"
+            if status == "unknown" and not any(role.evidence for role in found):
+                said = f"nothing has been seen of {' and '.join(plain(role.role) for role in found)} yet"
             return Text(f"{said}, for {since}", STYLES[status])
     return _quiet(shot)
 

@@ -77,8 +77,8 @@ _EVIDENCE = {
     "screen: not ready": "its program is not ready for input",
     "title: says nothing": "its title says nothing",
     "process": "its agent program runs in its pane no more",
-    "pane is dead": "ended",
-    "pane is dead, exit status unknown": "ended",
+    "pane is dead": "exit status unknown",
+    "pane is dead, exit status unknown": "exit status unknown",
     "pane is gone": "its pane is gone",
     "another process has the pane's number": "its pane is gone",
     "the worker's lock": "its worker has ended",
@@ -89,7 +89,7 @@ _EVIDENCE = {
 }
 _DIALOG = re.compile(r"(?:hook|screen|title): (\w+) dialog")
 _EVIDENCE_WITH = (
-    (re.compile(r"pane is dead, exit status (\d+)"), "ended with exit status {}"),
+    (re.compile(r"pane is dead, exit status (\d+)"), "exit status {}"),
     (re.compile(r"(tmux has not answered for \d+ s)"), "{}"),
     (re.compile(r"screen: (?:\w+ )?(.+)"), "its screen shows {}"),
 )

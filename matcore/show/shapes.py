@@ -11,7 +11,8 @@ import msgspec
 
 
 class RoleView(msgspec.Struct):
-    """`dialog`: the kind of the dialog that stands on its screen (`permission`, `trust`, `login`, `other`).
+    """`dialog`: the kind of the dialog that stands on its screen (`permission`, `trust`, `login`, `other`), and
+    `dialog_since` when.
 
     Of an agent that has ended: `restarts_at`, when mat starts it again by itself; `crash_loop`, that it does so no
     more; `lived_s`, for how long it ran; `said`, the last lines that it left.
@@ -25,6 +26,7 @@ class RoleView(msgspec.Struct):
     agent_session: str | None
     agent_session_since: float | None
     dialog: str | None = None
+    dialog_since: float | None = None
     restarts_at: float | None = None
     crash_loop: bool = False
     lived_s: float | None = None

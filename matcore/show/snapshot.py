@@ -147,12 +147,15 @@ def _role(ledger: Ledger, seat: view.Seat, wall: Callable[[float], float]) -> Ro
 
 def _see_dialogs(shot: Snapshot) -> None:
     """A role whose screen a dialog takes is `unknown` to the core; what is known of it is said all the same."""
-    asking = {question.role for question in shot.questions if question.dialog}
-    gates = {gate.gate for gate in shot.gates if gate.cleared is None}
+    asked = {question.role: question.since for question in shot.questions if question.dialog}
+    gates = {gate.gate: gate.since for gate in shot.gates if gate.cleared is None}
     for role in shot.roles:
-        if role.role in asking or f"dialog/{role.role}" in gates or f"login/{role.role}" in gates:
-            first = "permission" if role.role in asking else "login" if f"login/{role.role}" in gates else "other"
-            role.dialog = phrases.dialog_in(role.evidence) or first
+        login, other = gates.get(f"login/{role.role}"), gates.get(f"dialog/{role.role}")
+        since = [each for each in (asked.get(role.role), login, other) if each is not None]
+        if since:
+            first = "permission" if role.role in asked else "login" if login is not None else "other"
+            seen = phrases.dialog_in(role.evidence)
+            role.dialog, role.dialog_since = seen or first, role.since if seen else min(since)
 
 
 def _baton(core: State, wall: Callable[[float], float]) -> Baton | None:

@@ -101,7 +101,7 @@ def _question(shot: Snapshot, question: QuestionView) -> Wait:
 def _dialog(shot: Snapshot, role: RoleView, text: str) -> Wait:
     name = plain(role.role)
     kind = phrases.a_dialog(role.dialog or "other").capitalize()
-    what = f"{kind} has stood on {name}'s screen for {_for(shot, role.since)}"
+    what = f"{kind} has stood on {name}'s screen for {_for(shot, role.dialog_since or role.since)}"
     needs = f"a dialog on {name}'s screen waits for you"
     return Wait("DIALOG", what, "Answer it there", f"mat attach {plain(shot.session)} {name}", needs, text)
 

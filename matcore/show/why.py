@@ -98,12 +98,15 @@ def held_by(relay: RelayView, now: float) -> str:
 
 
 def _moving(shot: Snapshot) -> Iterator[str]:
-    busy = [role for role in shot.roles if role.status == "busy"]
+    busy = [role for role in shot.roles if role.status == "busy" and role.dialog is None]
     lost = [role for role in shot.roles if role.status == "unknown" and role.dialog is None]
     for role in busy:
         yield f"{plain(role.role)} has been working for {_for(shot, role.since)}{_seen(role)}."
     for role in lost:
-        yield f"What {plain(role.role)} does could not be made out for {_for(shot, role.since)}{_seen(role)}."
+        if role.evidence:
+            yield f"What {plain(role.role)} does could not be made out for {_for(shot, role.since)}{_seen(role)}."
+        else:
+            yield f"Nothing has been seen of {plain(role.role)} yet, for {_for(shot, role.since)}."
     yield from (_ended(shot, role) for role in shot.roles if role.status == "gone" and role.restarts_at is not None)
     if shot.cycle is None:
         return
@@ -126,7 +129,15 @@ def _seen(role: RoleView) -> str:
 def _held(shot: Snapshot) -> Iterator[str]:
     """What keeps the ladder from acting. After the last rung it never acts, whatever holds."""
     if shot.episode is None or shot.episode.rung < LAST_RUNG:
-        yield from (_gate(shot, gate) for gate in shot.gates)
+        yield from (_gate(shot, gate) for gate in shot.gates if not is_of_dialog(shot, gate))
+
+
+def is_of_dialog(shot: Snapshot, gate: GateView) -> bool:
+    """Whether it says no more than that a dialog stands on a role's screen, which is said already: its gate settles
+    when the dialog is put as a question, and to the core the role is unknown."""
+    kind, _, role = gate.gate.partition("/")
+    at_dialog = any(each.role == role and each.dialog is not None for each in shot.roles)
+    return at_dialog and (kind == "unknown" or (kind in ("dialog", "login") and gate.cleared is not None))
 
 
 def _gate(shot: Snapshot, gate: GateView) -> str:

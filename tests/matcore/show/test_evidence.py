@@ -24,8 +24,8 @@ from tests.matcore.cli.told import supervised
         ("screen: no composer", "no input line stands on its screen"),
         ("screen: blank", "its screen is blank"),
         ("screen: footer /esc to cancel/", "its screen shows /esc to cancel/"),
-        ("pane is dead, exit status 1", "ended with exit status 1"),
-        ("pane is dead, exit status unknown", "ended"),
+        ("pane is dead, exit status 1", "exit status 1"),
+        ("pane is dead, exit status unknown", "exit status unknown"),
         ("pane is gone", "its pane is gone"),
         ("another process has the pane's number", "its pane is gone"),
         ("the worker's lock", "its worker has ended"),
@@ -48,5 +48,5 @@ def test_a_dead_agent_is_not_seen_by_a_dead_pane(mat: Mat, tell: Tell, state: St
     tell(ago=60).working().fact("role.gone", role="review", evidence="pane is dead, exit status 1")
     with supervised(state, "duo"):
         said = mat("status")[1] + mat("why")[1]
-    assert "ended with exit status 1" in " ".join(said.replace("│", " ").split())
+    assert "exit status 1" in " ".join(said.replace("│", " ").split())
     assert "seen by" not in said.replace("seen by its hook", "")
