@@ -6,6 +6,7 @@ Imports little, for `mat COMMAND --help` and a shell that completes a name wait 
 from __future__ import annotations
 
 import difflib
+import os
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -27,11 +28,22 @@ SHOWN = 8
 
 
 def places() -> StatePlaces:
-    """The user's state folder. Raises `Unavailable` where this user has no home and names none."""
+    """The user's state folder. Raises `Unavailable` where this user has no home and names none, or a file is there."""
     try:
-        return StatePlaces(state_dir())
+        state = StatePlaces(state_dir())
     except RuntimeError as error:
         raise Unavailable("this user has no home directory; name a state folder with XDG_STATE_HOME") from error
+    stands = nearest(state.root)
+    if not os.path.isdir(stands):  # noqa: PTH112 - `Path.is_dir` raises where a folder above can't be looked into
+        raise Unavailable(
+            f"{stands} is no folder, so {state.root} can't be; move it away, or name another with XDG_STATE_HOME"
+        )
+    return state
+
+
+def nearest(path: Path) -> Path:
+    """The path, or of what is above it the nearest that is there."""
+    return next((each for each in (path, *path.parents) if os.path.lexists(each)), path)
 
 
 def known(state: StatePlaces) -> list[str]:

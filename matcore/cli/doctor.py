@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from matcore.cli.common import echo_json, json_option, places
+from matcore.cli.common import echo_json, json_option
 from matcore.errors import Refused
 from matcore.show.text import plain
 
@@ -17,13 +17,14 @@ _COLOURS = {"ok": "green", "warning": "yellow", "failed": "red"}
 @click.command()
 @json_option
 def command(as_json: bool) -> int:
-    """Read-only checks of this machine: tmux, UTF-8, agent programs, permissions, the supervisor, the disk.
+    """Read-only checks of this machine: tmux, UTF-8, agent programs, permissions, the supervisor, the disk; and of the
+    duo.yaml here.
 
     Each check that is not well has a `fix:` line. Exit code 1 if one fails; a warning is no failure. Agent programs
     that a duo.yaml here names must be there, others may be missing."""
     from matcore.cli import doctoring
 
-    found = doctoring.checks(places(), Path.cwd())
+    found = doctoring.checks(Path.cwd())
     for each in found:
         if as_json:
             echo_json({"check": each.check, "state": each.state, "said": each.said, "fix": each.fix})

@@ -6,28 +6,28 @@ import locale
 import os
 import re
 import shutil
-import stat
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from pathlib import Path
 
-from matcore.cli.common import backends, known
-from matcore.engine import heartbeat
-from matcore.engine.clock import SystemClock
-from matcore.engine.journal import Journal
-from matcore.errors import MatError
-from matcore.places import StatePlaces
-from matcore.show import snapshot
-from matcore.show.text import duration
+from matcore.cli import lacking, statechecks
+from matcore.cli.common import backends
+from matcore.cli.statechecks import Check, guarded
+from matcore.engine import config
+from matcore.engine.config import SessionConfig
+from matcore.errors import BadConfig, MatError
+from matcore.places import StatePlaces, state_dir
 from tmuxdriver import profile
 from tmuxdriver.profile import Profile
 
-OLDEST_TMUX = (3, 0)
-LITTLE_SPACE, VERY_LITTLE_SPACE = 1024**3, 64 * 1024**2
+OLDEST_TMUX = (3, 2)
+"""The first with `extended-keys`, which our configuration sets."""
 ANSWER_WITHIN_S = 10.0
+FILE = "duo.yaml"
+_WHERE_MANAGERS_ARE = "/usr/bin:/bin:/sbin:/usr/sbin:/usr/local/bin:/opt/homebrew/bin"
+"""They are there whatever PATH says."""
 _MANAGERS = {
     "apt-get": "sudo apt-get install -y",
     "dnf": "sudo dnf install -y",
@@ -39,28 +39,32 @@ _VERSION = re.compile(r"\d+(?:\.\d+)+")
 _TMUX = re.compile(r"(\d+)\.(\d+)")
 
 
-@dataclass(frozen=True, slots=True)
-class Check:
-    """`state`: `ok`, `warning` or `failed`. `fix`: what to do, unless all is well."""
+def checks(folder: Path) -> list[Check]:
+    """All of them, in the order in which one leads to the next. `folder` may hold a duo.yaml.
 
-    check: str
-    state: str
-    said: str
-    fix: str | None = None
-
-
-def checks(state: StatePlaces, folder: Path) -> list[Check]:
-    """All of them, in the order in which one leads to the next. `folder` may hold a duo.yaml."""
-    each: tuple[Callable[[], Iterator[Check]], ...] = (
-        _python, _tmux, _utf8, _commands, lambda: _programs(folder), lambda: _state_folder(state),
-        lambda: _disk(state), lambda: _supervisor(state), lambda: _journals(state), lambda: _aside(state),
-    )  # fmt: skip
-    return [check for group in each for check in group()]
+    A check that can't even look is one that failed, and hides no other.
+    """
+    described, faults = _described(folder)
+    each: list[tuple[str, Callable[[], Iterator[Check]]]] = [
+        ("python", _python),
+        ("tmux", lambda: _tmux(is_needed=described is None or described.driver == "tmux")),
+        ("UTF-8", _utf8),
+        ("send-relay", _commands),
+        (FILE, lambda: _file(folder, described, faults)),
+        ("agent programs", lambda: _programs(folder)),
+    ]
+    found = [check for name, group in each for check in guarded(name, group)]
+    try:
+        state = StatePlaces(state_dir())
+    except RuntimeError:
+        said = "this user has no home directory, so no state folder can be found"
+        return [*found, Check("state folder", "failed", said, "export XDG_STATE_HOME=/a/folder/of/yours")]
+    return [*found, *statechecks.checks(state, folder if described is not None else None)]
 
 
 def install(package: str) -> str:
     """The command that installs a package here."""
-    found = next((words for name, words in _MANAGERS.items() if shutil.which(name)), None)
+    found = next((words for name, words in _MANAGERS.items() if shutil.which(name, path=_WHERE_MANAGERS_ARE)), None)
     return f"{found} {package}" if found else f"install {package} with your package manager"
 
 
@@ -68,17 +72,22 @@ def _python() -> Iterator[Check]:
     yield Check("python", "ok", f"{sys.version.split()[0]} at {sys.executable}")
 
 
-def _tmux() -> Iterator[Check]:
+def _tmux(*, is_needed: bool) -> Iterator[Check]:
     path = shutil.which("tmux")
     if path is None:
-        yield Check("tmux", "failed", "is not on PATH", install("tmux"))
+        if is_needed:
+            yield Check("tmux", "failed", "is not on PATH", f"{install('tmux')}; or, in duo.yaml: driver: baton")
+        else:
+            yield Check("tmux", "ok", "is not on PATH, and the duo.yaml here does without it")
         return
     said = _answer([path, "-V"]) or ""
     match = _TMUX.search(said)
     if match is None:
         yield Check("tmux", "failed", f"{path} gives no version ({said or 'no answer'})", install("tmux"))
     elif (int(match[1]), int(match[2])) < OLDEST_TMUX:
-        yield Check("tmux", "failed", f"{said} is too old", f"{install('tmux')} (3.0 or newer)")
+        yield Check(
+            "tmux", "failed", f"{said} is too old", f"{install('tmux')} ({OLDEST_TMUX[0]}.{OLDEST_TMUX[1]} or newer)"
+        )
     else:
         yield Check("tmux", "ok", f"{said} at {path}")
 
@@ -106,16 +115,43 @@ def _commands() -> Iterator[Check]:
         yield Check("send-relay", "ok", found)
 
 
+def _described(folder: Path) -> tuple[SessionConfig | None, tuple[str, ...]]:
+    """The duo.yaml in `folder`, if there is one without a fault, or its faults."""
+    if not (folder / FILE).exists():
+        return None, ()
+    try:
+        return config.load(folder / FILE, backends=backends(folder)), ()
+    except BadConfig as error:
+        return None, error.faults
+
+
+def _file(folder: Path, described: SessionConfig | None, faults: tuple[str, ...]) -> Iterator[Check]:
+    """What is described here: is it right, and is there what it names? It is no fault of the machine, so a warning."""
+    if faults:
+        more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
+        yield Check(FILE, "warning", f"{faults[0]}{more}", "mend it; all of it is told by: mat up --dry-run")
+    elif described is not None:
+        said = lacking.of(described, folder)
+        told = [*said.told_unset(described.driver), *said.told_channels()]
+        for sentence, fix in told:
+            yield Check(FILE, "warning", sentence, fix)
+        if not told:
+            yield Check(FILE, "ok", f"describes {described.session} on {described.driver}")
+
+
 def _programs(folder: Path) -> Iterator[Check]:
     """Each agent program with a profile: is it here, and is it the version that its profile was recorded with?"""
     wanted = _named_here(folder)
     loaded: list[Profile] = []
-    for name in sorted({*backends(folder), *wanted}):
+    there = backends(folder)
+    for name in sorted({*there, *wanted}):
         try:
             loaded.append(profile.load(name, folders=(folder / ".mat" / "agents" / "backends",)))
         except MatError as error:
             state = "failed" if name in wanted else "warning"
-            yield Check(f"profile {name}", state, str(error), "mend the profile: docs/writing-a-backend-profile.md")
+            page = "docs/writing-a-backend-profile.md"
+            fix = f"mend the profile: {page}" if name in there else f"name another in duo.yaml, or write one: {page}"
+            yield Check(f"profile {name}", state, str(error), fix)
     programs = [each for each in loaded if not each.launch.argv[0].startswith("{")]
     with ThreadPoolExecutor(8) as pool:
         yield from pool.map(lambda each: _program(each, each.name in wanted), programs)
@@ -154,78 +190,6 @@ def _named_here(folder: Path) -> set[str]:
         return {str(role["backend"]) for role in data["roles"].values()}
     except (OSError, UnicodeDecodeError, yaml.YAMLError, AttributeError, KeyError, TypeError):
         return set()
-
-
-def _state_folder(state: StatePlaces) -> Iterator[Check]:
-    if not state.root.exists():
-        yield Check("state folder", "ok", f"{state.root} is not there yet; mat up makes it")
-        return
-    about = state.root.stat()
-    if about.st_uid != os.getuid():
-        yield Check(
-            "state folder", "failed", f"{state.root} is another user's", f"sudo chown -R {os.getuid()} {state.root}"
-        )
-    elif not os.access(state.root, os.R_OK | os.W_OK | os.X_OK):
-        yield Check("state folder", "failed", f"{state.root} can't be written", f"chmod u+rwx {state.root}")
-    elif stat.S_IMODE(about.st_mode) & 0o077:
-        yield Check("state folder", "failed", f"{state.root} can be read by others", f"chmod 700 {state.root}")
-    else:
-        yield Check("state folder", "ok", str(state.root))
-
-
-def _disk(state: StatePlaces) -> Iterator[Check]:
-    folder = next(path for path in (state.root, *state.root.parents) if path.exists())
-    about = os.statvfs(folder)
-    free = about.f_bavail * about.f_frsize
-    said = f"{free / 1e9:.1f} GB free for {state.root}"
-    full = "failed" if free < VERY_LITTLE_SPACE else "warning" if free < LITTLE_SPACE else "ok"
-    yield Check("disk", full, said, None if full == "ok" else "free some space, or: mat prune")
-
-
-def _supervisor(state: StatePlaces) -> Iterator[Check]:
-    seen = snapshot.supervisor_of(state, SystemClock().boot_s())
-    age = "no heartbeat yet" if seen.heartbeat_age_s is None else f"heartbeat {duration(seen.heartbeat_age_s)} ago"
-    if seen.stale:
-        guarded = "its guard ends and restarts it soon" if heartbeat.guarded(state) else "nothing restarts it"
-        yield Check("supervisor", "failed", f"pid {seen.pid} hangs: {age}; {guarded}", f"kill {seen.pid}; then: mat up")
-    elif seen.alive:
-        yield Check("supervisor", "ok", f"pid {seen.pid} watches {len(seen.sessions or [])} sessions, {age}")
-    elif open_ones := [name for name in known(state) if _is_open(state, name)]:
-        named = ", ".join(open_ones[:5])
-        yield Check(
-            "supervisor", "failed", f"none runs, and these are not watched: {named}", "mat up, or mat supervise"
-        )
-    else:
-        yield Check("supervisor", "ok", "none runs, and none is needed")
-
-
-def _is_open(state: StatePlaces, session: str) -> bool:
-    try:
-        with Journal.read(state.journal(session)) as journal:
-            return journal.last_seq > 0 and not journal.tail(1, names=["engine.down"])
-    except MatError:
-        return False
-
-
-def _journals(state: StatePlaces) -> Iterator[Check]:
-    names = known(state)
-    for name in names:
-        try:
-            with Journal.read(state.journal(name)) as journal:
-                journal.last()
-        except MatError as error:
-            yield Check(f"journal {name}", "failed", str(error), f"mat verify {name} says more")
-    if names:
-        yield Check("journals", "ok", f"{len(names)} looked at; mat verify reads one whole")
-
-
-def _aside(state: StatePlaces) -> Iterator[Check]:
-    folder = state.spool / "aside"
-    reasons = sorted(folder.glob("*.reason"))
-    if reasons:
-        newest = reasons[-1].read_text(encoding="utf-8", errors="replace").strip()[:200]
-        said = f"{len(reasons)} records of yours or of hooks, the newest: {newest}"
-        yield Check("set aside", "warning", said, f"look at {folder}, then empty it")
 
 
 def _answer(argv: list[str]) -> str | None:

@@ -62,10 +62,7 @@ def command(force: bool, as_json: bool) -> None:
     found = [backend for backend, program in known.items() if shutil.which(program)]
     dev = found[0] if found else FIRST[0]
     review = next((name for name in found if name != dev), dev)
-    try:
-        path.write_text(_TEMPLATE.format(dev=dev, review=review), encoding="utf-8")
-    except OSError as error:
-        raise Refused(f"{path.absolute()} can't be written: {error.strerror}") from error
+    _write(path, _TEMPLATE.format(dev=dev, review=review))
     if as_json:
         echo_json({"file": str(path.absolute()), "dev": dev, "review": review, "found": found})
     else:
@@ -95,6 +92,19 @@ def _is_used(path: Path) -> bool:
         return False
     except OSError:
         return True
+
+
+def _write(path: Path, text: str) -> None:
+    """Whole, or not at all: on a full disk a file that was there stays. Raises `Refused`."""
+    whole = path.resolve()
+    fresh = whole.with_name(f".{whole.name}.new")
+    try:
+        fresh.write_text(text, encoding="utf-8")
+        fresh.replace(whole)
+    except OSError as error:
+        with suppress(OSError):
+            fresh.unlink(missing_ok=True)
+        raise Refused(f"{path.absolute()} can't be written: {error.strerror}; see to that, then: mat init") from error
 
 
 def _say(dev: str, review: str, found: list[str], known: Iterable[str]) -> None:

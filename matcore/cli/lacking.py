@@ -29,20 +29,27 @@ class Lacking:
 
     def warnings(self, driver: str) -> list[str]:
         """In sentences."""
-        return [
-            *(
-                f"{program} is not on PATH; mat up would start nothing. Install it, or name another backend."
-                for program in self.programs
-            ),
-            *(
-                f"roles.{role}.env: {name} is not set in this shell, so {role} has to do without it"
-                f"{_LATER if driver == 'baton' else ''}. First: export {name}=…"
-                for role, name in self.unset
-            ),
-            *(f"notify: {channel} would reach nobody: {why}" for channel, why in self.channels),
+        programs = [
+            (f"{program} is not on PATH; mat up would start nothing", "Install it, or name another backend")
+            for program in self.programs
         ]
+        return [f"{said}. {fix}." for said, fix in (*programs, *self.told_unset(driver), *self.told_channels())]
+
+    def told_unset(self, driver: str) -> list[tuple[str, str]]:
+        """What is lacking, and what to do."""
+        later = _LATER if driver == "baton" else ""
+        return [
+            (f"roles.{role}.env: {name} is not set in this shell, so {role} has to do without it{later}",
+             f"First: export {name}=…")
+            for role, name in self.unset
+        ]  # fmt: skip
+
+    def told_channels(self) -> list[tuple[str, str]]:
+        """The same of ways to a person."""
+        return [(f"notify: {channel} would reach nobody: {why}", HOW_TO_TEST) for channel, why in self.channels]
 
 
+HOW_TO_TEST = "Then try it: mat notify --test"
 _LATER = ", and the supervisor starts no worker that lacks it"
 
 
@@ -77,7 +84,7 @@ def _channel(entry: str | NotifyCommand, folder: Path) -> list[tuple[str, str]]:
         named = str(folder / program) if "/" in program else program
         if shutil.which(named) is None:
             where = "is no program that can be run" if "/" in program else "is not on PATH"
-            return [(program, f"it {where}. Install it, or name another; then: mat notify --test")]
+            return [(program, f"it {where}; install it, or name another")]
     elif importlib.util.find_spec("apprise") is None:
-        return [(f"{entry.partition('://')[0]}://…", f"{HOW_TO_INSTALL}; then: mat notify --test")]
+        return [(f"{entry.partition('://')[0]}://…", HOW_TO_INSTALL)]
     return []

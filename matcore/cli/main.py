@@ -70,7 +70,11 @@ _HELP = {name: text for section in SECTIONS.values() for name, text in section.i
 
 PLUGGED = "mat.commands"
 _INTERRUPTED = 130
-_OF_THE_MACHINE = (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.EDQUOT)
+_OF_THE_MACHINE = (
+    errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.ENOTDIR, errno.EISDIR,
+    errno.EEXIST, errno.ELOOP, errno.ENAMETOOLONG, errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ESTALE,
+)  # fmt: skip
+"""What a file system or a full machine says; anything else that escapes is a mistake of ours."""
 
 
 def plugged() -> list[EntryPoint]:

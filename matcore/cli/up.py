@@ -54,7 +54,9 @@ def command(file: Path, goal: str | None, then_attach: bool, dry_run: bool, as_j
     try:
         launched = up(places(), config, file.resolve().parent, goal=goal, size=(size.columns, size.lines))
     except OSError as error:
-        raise Refused(f"{plain(error.filename)}: {error.strerror}; {config.session} could not be launched") from error
+        where = f"{plain(error.filename)}: " if error.filename else ""
+        said = f"{where}{error.strerror}; {config.session} was not launched; see: mat doctor"
+        raise Refused(said) from error
     if as_json:
         echo_json(
             {"session": launched.session, "started": list(launched.started), "new": launched.is_new,

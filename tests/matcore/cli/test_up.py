@@ -61,8 +61,8 @@ def test_variables_that_are_not_set(told: Any) -> None:
 def test_channels_that_cannot_work(told: Any) -> None:
     """A program that is not there, by name or by path; all of them: nobody would be told."""
     said = told("{command: [mat-no-such]}, {command: [./tell.sh]}")
-    assert "WARNING: notify: mat-no-such would reach nobody: it is not on PATH." in said
-    assert "WARNING: notify: ./tell.sh would reach nobody: it is no program that can be run." in said
+    assert "WARNING: notify: mat-no-such would reach nobody: it is not on PATH; install it, or name another." in said
+    assert "WARNING: notify: ./tell.sh would reach nobody: it is no program that can be run; install it" in said
     assert "no notification would reach a person" in said
     assert "mend one of them, and try it: mat notify --test" in said
     Path("tell.sh").write_text("#!/bin/sh\n")
