@@ -10,13 +10,14 @@ import difflib
 import fcntl
 import shutil
 import threading
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from matcore.engine.driver import Outcome, SessionSpec, Sighting, Verdict
+from matcore.engine.driver import AGENT_NAMED, Outcome, SessionSpec, Sighting, Verdict
 from matcore.errors import BadConfig, OurMistake, Unavailable
 from matcore.places import SessionPlaces
-from tmuxdriver import layout, panes
+from tmuxdriver import found, layout, panes
 from tmuxdriver.attention import Attention
 from tmuxdriver.cells import Rows
 from tmuxdriver.evidence import Submission
@@ -30,6 +31,9 @@ from tmuxdriver.profile import Profile, load
 from tmuxdriver.seat import Seat, boot_s
 from tmuxdriver.server import Tmux, TmuxError
 
+STORED_S = 1.0
+"""How long a program may take until what it was told is in its file."""
+CLOCKS_DIFFER_S = 1.0
 _OPTIONS = ("socket", "hooks", "profiles", "window_s")
 
 
@@ -211,7 +215,20 @@ class TmuxDriver:
                     seat.evidence.unsent = Left(clean, seat.profile.composer.pasted)
                 if outcome.verdict is Verdict.SUBMITTED and delivery.submission is not None:
                     seat.pending += seat.evidence.submitted(delivery.submission)
+            if outcome.verdict is Verdict.SUBMITTED:
+                self._find_agent_session(seat, clean, outcome.entered_s or boot_s())
         return outcome
+
+    def _find_agent_session(self, seat: Seat, text: str, entered_s: float) -> None:
+        """Our text has just been submitted: the agent session that it is in now is the seat's."""
+        if seat.profile.launch.finds is None:
+            return
+        since_s = time.time() - (boot_s() - entered_s) - CLOCKS_DIFFER_S
+        named = found.agent_session(seat.profile.launch.finds, text, since_s, within_s=STORED_S)
+        if named is not None:
+            fields = {"role": seat.role.name, "agent_session": named}
+            with seat.lock:
+                seat.pending.append(Sighting(seat.spec.session, AGENT_NAMED, fields, "the program's own file"))
 
     def _typed(self, seat: Seat) -> None:
         """The screen is looked at anew: what held us back is to be seen there, or it is over."""

@@ -25,6 +25,17 @@ Region: TypeAlias = Literal["footer", "live", "turn", "bottom", "screen"]
 DialogKind: TypeAlias = Literal["permission", "trust", "login", "other"]
 
 
+class Finds(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Where a program keeps what it was told, when it tells nobody the id of its agent session.
+
+    `file`: an SQLite file, the paths that it may have (`~` and `$NAME` in them). `query`: gives the ids of the sessions
+    in which `:text` was submitted at or after `:since_ms` (Unix time in milliseconds).
+    """
+
+    file: tuple[str, ...]
+    query: str
+
+
 class Launch(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How the program is started in a pane: argv, never a shell.
 
@@ -37,7 +48,8 @@ class Launch(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     argv: tuple[str, ...]
     env: dict[str, str] = {}
     prompt: tuple[str, ...] = ()
-    """Arguments that hand the role prompt over; empty: the first delivery points to it."""
+    """Arguments that hand the role prompt over. Where there are none and no variable of `env` names `{prompt_file}`,
+    the first delivery points to it."""
     fresh: tuple[str, ...] = ()
     """Arguments of a new agent session, when the program takes an id of ours (`{session_id}`)."""
     resume: tuple[str, ...] = ()
@@ -47,6 +59,8 @@ class Launch(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     none matches there is nothing to take up, and a new session is begun; empty: the program takes up any."""
     saved_holds: str = ""
     """What a line of that file has as soon as there is something to take up."""
+    finds: Finds | None = None
+    """How the id of an agent session is found that the program makes itself and has no hook to tell."""
     confined: bool = False
     """Whether the program keeps its agent to the role's `dir`; without `add_dir` it must hold the session's folder."""
     add_dir: tuple[str, ...] = ()
@@ -99,8 +113,8 @@ class Dialog(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A question that takes the composer's place. `foot` stands in the last `rows` non-blank rows.
 
     `framed`: it is drawn in the composer's frame or below it; without that a composer in its frame rules it out.
-    `over`: it is drawn over the transcript and has taken the cursor from a composer that stays where it is; a reply that
-    looks like it has not.
+    `over`: it is drawn over the transcript and has taken the cursor from a composer that stays where it is, which a
+    reply that looks like it has not.
     """
 
     kind: DialogKind
@@ -144,8 +158,8 @@ class Composer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     top: str | None = None
     bottom: str | None = None
     ghost: tuple[str, ...] = ("dim",)
-    """Styles of a suggestion: `dim`, `fg:8`, `fg:38;5;103`, … All visible text must have one of them. Empty: it is known
-    by its words alone, for a program whose colours are a matter of themes."""
+    """Styles of a suggestion: `dim`, `fg:8`, `fg:38;5;103`, … All visible text must have one of them. Empty: it is
+    known by its words alone, for a program whose colours are a matter of themes."""
     placeholders: tuple[str, ...] = ()
     """What a suggestion reads like where styles are not known."""
     chrome: str | None = None

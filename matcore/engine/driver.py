@@ -41,6 +41,9 @@ class Outcome:
     entered_s: float | None = None
 
 
+AGENT_NAMED = "agent.named"
+
+
 @dataclass(frozen=True, slots=True)
 class Sighting:
     """Something that a driver saw, as a fact without its time.
@@ -49,7 +52,9 @@ class Sighting:
     `role.unknown`, `turn.ended`, `gate.raised`, `gate.cleared`, `human.acted`, `question.asked`,
     `question.answered`, `context.exhausted`), `fields` without `session`. `started` in `turn.ended` and `until` in
     `gate.raised` are boot times. `resumable` in `role.gone`: `restart` can take up its agent session from here, without
-    the environment of `mat up`. `evidence` says what it was seen by (`hook`, `title`, `screen`, `process`).
+    the environment of `mat up`. One name is no fact's: `AGENT_NAMED {role, agent_session}`, the agent session that a
+    seat turned out to be on, which is what `restart` is given later. `evidence` says what it was seen by (`hook`,
+    `title`, `screen`, `process`).
     """
 
     session: str
