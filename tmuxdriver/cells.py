@@ -7,6 +7,7 @@ for.
 
 from __future__ import annotations
 
+import copy
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -57,6 +58,12 @@ class Rows:
         self.styled = capture.styled
         self.text = [_SGR.sub("", row).rstrip() for row in self._raw]
         self._starts: list[Style] | None = None
+
+    def narrowed(self, width: int) -> Rows:
+        """The same without what stands to the right of the first `width` columns."""
+        rows = copy.copy(self)
+        rows.text = [row[:width].rstrip() for row in self.text]
+        return rows
 
     def __len__(self) -> int:
         return len(self.text)

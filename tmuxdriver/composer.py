@@ -41,6 +41,15 @@ def find_composer(composer: Composer, rows: Rows) -> Field | None:
     return None
 
 
+def own_column(composer: Composer, rows: Rows) -> Rows:
+    """The rows without another column to the right of the composer."""
+    found = find_composer(composer, rows) if composer.edge and composer.bottom else None
+    if found is None:
+        return rows
+    edge = pattern(composer.bottom or "").search(rows.text[found.last + 1])
+    return rows.narrowed(edge.end()) if edge else rows
+
+
 def _first_framed(composer: Composer, rows: Rows, end: int) -> int | None:
     """The first row inside the frame that `end` closes."""
     lowest = max(0, end - composer.rows)
@@ -121,16 +130,16 @@ def composer_state(composer: Composer, found: Field | None, styled: bool) -> Com
         return "absent"
     if not found.text:
         return "empty"
-    if not styled:
+    if not styled or not composer.ghost:
         is_known = any(pattern(text).fullmatch(found.text) for text in composer.placeholders)
         return "ghost" if is_known else "draft"
     # The cursor is drawn in reverse over whatever it stands on: it says nothing of the text's own style.
     visible = [style for style in found.styles if not style.reverse]
-    return "ghost" if visible and all(_is_ghost(composer, style) for style in visible) else "draft"
+    return "ghost" if visible and all(is_drawn(style, composer.ghost) for style in visible) else "draft"
 
 
-def _is_ghost(composer: Composer, style: Style) -> bool:
+def is_drawn(style: Style, names: tuple[str, ...]) -> bool:
+    """Whether a character is drawn in one of these styles, as profiles name them."""
     return any(
-        style.dim if name == "dim" else style.italic if name == "italic" else name == f"fg:{style.fg}"
-        for name in composer.ghost
+        style.dim if name == "dim" else style.italic if name == "italic" else name == f"fg:{style.fg}" for name in names
     )

@@ -225,7 +225,8 @@ def _agent_missed(seat: Seat, pane: Pane, now_s: float) -> list[Sighting]:
 
 def _read(seat: Seat, capture: Capture) -> tuple[Screen, str]:
     """Reading costs a thousand times what comparing costs."""
-    raw = f"{capture.variables['pane_title']}\n{capture.variables['history_size']}\n{capture.text}"
+    cursor = capture.variables["cursor_y"] if seat.profile.composer.cursor else ""
+    raw = f"{capture.variables['pane_title']}\n{capture.variables['history_size']}\n{cursor}\n{capture.text}"
     if seat.read is None or seat.raw != raw:
         seat.raw = raw
         seat.read = (read(seat.profile, capture), picture(capture))

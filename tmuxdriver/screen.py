@@ -13,10 +13,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from tmuxdriver.cells import PLAIN, Capture, Rows
+from tmuxdriver.cells import PLAIN, Capture, Rows, Style
 from tmuxdriver.compare import normalise as normalise
 from tmuxdriver.compare import squeeze
-from tmuxdriver.composer import ComposerState, Field, composer_state, find_composer
+from tmuxdriver.composer import ComposerState, Field, composer_state, find_composer, is_drawn, own_column
 from tmuxdriver.profile import Dialog, Mark, Note, Profile, pattern
 
 State: TypeAlias = Literal["starting", "idle", "busy", "dialog", "gone", "unknown"]
@@ -52,6 +52,8 @@ class _Look:
     field: Field | None
     composer: ComposerState
     title_state: str | None
+    is_held: bool | None
+    """Whether the cursor is in the composer, None where it is not known."""
 
 
 _Answer: TypeAlias = tuple[State, str | None, str]
@@ -59,13 +61,15 @@ _Answer: TypeAlias = tuple[State, str | None, str]
 
 FAILED = ("rate-limited", "context-full", "error")
 """Notes that make a failure of the turn which they stand under."""
-_LAB_NAMES = {"title": "pane_title", "dead": "pane_dead", "cmd": "pane_current_command", "mode": "pane_in_mode"}
+_LAB_NAMES = {
+    "title": "pane_title", "dead": "pane_dead", "cmd": "pane_current_command", "mode": "pane_in_mode", "cur": "cursor",
+}  # fmt: skip
 _DIED = re.compile(r"^Pane is dead \(")
 
 
 def read(profile: Profile, capture: Capture) -> Screen:
     """What the screen says: its state, the dialog that stands, what the composer holds, notes on the last turn."""
-    rows = Rows(capture)
+    rows = own_column(profile.composer, Rows(capture))
     variables = {_LAB_NAMES.get(name, name): value for name, value in capture.variables.items()}
     found = find_composer(profile.composer, rows)
     title = variables.get("pane_title")
@@ -79,6 +83,7 @@ def read(profile: Profile, capture: Capture) -> Screen:
         found,
         composer_state(profile.composer, found, rows.styled),
         _title_state(profile, title),
+        _is_held(found, variables),
     )
     state, dialog, evidence = next(answer for judge in _QUESTIONS if (answer := judge(look)) is not None)
     notes, detail = _notes(look)
@@ -155,6 +160,13 @@ def _lacks_its_title(look: _Look) -> _Answer | None:
     return None
 
 
+def _lacks_the_cursor(look: _Look) -> _Answer | None:
+    """Something else takes the keys, whatever it is."""
+    if look.profile.composer.cursor and not look.is_held:
+        return "unknown", None, "cursor: not in the composer"
+    return None
+
+
 def _is_idle(look: _Look) -> _Answer:
     seen = "screen: composer"
     return "idle", None, f"title, {seen}" if look.title_state == "idle" else seen
@@ -169,11 +181,17 @@ _QUESTIONS: tuple[Callable[[_Look], _Answer | None], ...] = (
     _has_no_composer,
     _is_not_ready,
     _lacks_its_title,
+    _lacks_the_cursor,
     _is_idle,
 )
 
 
-# -- title, marks, dialogs, notes --------------------------------------------------------------------------------
+# -- title, cursor, marks, dialogs, notes ------------------------------------------------------------------------
+
+
+def _is_held(found: Field | None, variables: Mapping[str, str]) -> bool | None:
+    row = variables.get("cursor_y") or variables.get("cursor", "").partition(",")[2]
+    return found.first <= int(row) <= found.last if found is not None and row.isdecimal() else None
 
 
 def _title_state(profile: Profile, title: str | None) -> str | None:
@@ -196,18 +214,26 @@ def _find(look: _Look, mark: Mark | Note) -> int | None:
     wanted = pattern(mark.match)
     for number in reversed(_region(look, mark)):
         found = wanted.search(look.rows.text[number])
-        if found and (not mark.styled or _stands_out(look.rows, number, found)):
+        if found and _looks_right(look.rows, number, found, mark):
             return number
     return None
 
 
+def _looks_right(rows: Rows, number: int, found: re.Match[str], mark: Mark | Note) -> bool:
+    if mark.style:
+        return rows.styled and is_drawn(_first_style(rows, number, found), mark.style)
+    return not mark.styled or _stands_out(rows, number, found)
+
+
 def _stands_out(rows: Rows, number: int, found: re.Match[str]) -> bool:
-    if not rows.styled:
-        return True
+    style = _first_style(rows, number, found)
+    return not rows.styled or bool(style.fg) or style.dim
+
+
+def _first_style(rows: Rows, number: int, found: re.Match[str]) -> Style:
     start = found.start() + len(found[0]) - len(found[0].lstrip())
     styles = rows.styles(number)
-    style = styles[start] if start < len(styles) else PLAIN
-    return bool(style.fg) or style.dim
+    return styles[start] if start < len(styles) else PLAIN
 
 
 def _region(look: _Look, mark: Mark | Note) -> list[int]:
@@ -248,7 +274,8 @@ def _dialog_kind(look: _Look) -> str | None:
     """The kind of the dialog that stands in the composer's place."""
     framed = look.field is not None and look.field.framed
     for dialog in look.profile.dialogs:
-        if (dialog.framed or not framed) and _stands(look.rows, dialog):
+        is_over = dialog.over and not look.is_held
+        if (is_over or dialog.framed or not framed) and _stands(look.rows, dialog):
             return dialog.kind
     if framed:
         return None
@@ -274,9 +301,14 @@ def _stands(rows: Rows, dialog: Dialog) -> bool:
 
 
 def _notes(look: _Look) -> tuple[tuple[str, ...], str | None]:
-    found = [(note.note, number) for note in look.profile.notes if (number := _find(look, note)) is not None]
-    detail = next((look.rows.text[n].strip() for name, n in found if name in FAILED), None)
-    return tuple(dict.fromkeys(name for name, _ in found)), detail
+    found = [(note, number) for note in look.profile.notes if (number := _find(look, note)) is not None]
+    detail = next((_said(look.rows.text[n], note) for note, n in found if note.note in FAILED), None)
+    return tuple(dict.fromkeys(note.note for note, _ in found)), detail
+
+
+def _said(row: str, note: Note) -> str:
+    found = pattern(note.match).search(row)
+    return str((found.groupdict().get("said") if found else None) or row).strip()
 
 
 def _ended(look: _Look) -> str | None:

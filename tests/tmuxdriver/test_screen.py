@@ -70,6 +70,46 @@ def test_a_dim_suggestion_is_no_draft() -> None:
     assert read(load("claude"), claude(draft="\x1b[7m \x1b[0m")).composer == "empty"
 
 
+def opencode(draft: str = "", *, right: str = "", cursor: str = "5,5", above: str = "     Done.") -> Capture:
+    """opencode at rest with something to the right of its composer."""
+    foot = f"  ╹{'▀' * 60}{right}\n   /w{' ' * 40}ctrl+p commands"
+    rows = [above, "", "  ┃", f"  ┃  {draft:60}{right}", f"  ┃{right:>80}", "  ┃  Build · gpt · lab"]
+    return Capture("\n".join(rows) + "\n" + foot, {"cursor_x": cursor.split(",")[0], "cursor_y": cursor.split(",")[1]})
+
+
+def test_what_stands_beside_a_composer_is_not_in_it() -> None:
+    """A wide window shows a sidebar there: its words are no draft, and a draft is read without them."""
+    screen = read(load("opencode"), opencode(right="/home/me/project"))
+    assert (screen.state, screen.composer) == ("idle", "empty")
+    assert read(load("opencode"), opencode("do not mer", right="/home/me/project")).typed == "do not mer"
+
+
+def test_a_suggestion_is_known_by_its_words_where_colours_are_a_matter_of_themes() -> None:
+    """In any colour; a person's words in the same colour are a draft."""
+    for colour in ("38;5;8", "38;2;128;128;128", "38;2;1;2;3"):
+        offered = f'\x1b[{colour}mAsk anything… "Fix broken tests"\x1b[0m'
+        assert read(load("opencode"), opencode(offered)).composer == "ghost"
+        assert read(load("opencode"), opencode(f"\x1b[{colour}mAsk anything\x1b[0m")).composer == "draft"
+
+
+def test_a_list_over_the_transcript_has_the_cursor_and_a_reply_that_quotes_it_has_not() -> None:
+    """What takes the keys is told by the cursor, not by words."""
+    listed = "          Commands              esc"
+    assert read(load("opencode"), opencode(above=listed)).state == "idle"
+    held = read(load("opencode"), opencode(above=listed, cursor="12,0"))
+    assert (held.state, held.dialog, held.composer) == ("dialog", "other", "absent")
+    assert read(load("opencode"), opencode(cursor="12,0")).state == "unknown"
+
+
+def test_a_mark_in_a_colour_is_no_mark_in_another() -> None:
+    """opencode's errors look like prompts, but for the colour of their bar."""
+    red, blue = "\x1b[38;5;168m", "\x1b[38;5;75m"
+    block = "  {}┃\x1b[0m  Usage limit. Try again in 5m\n     ▣  Build · gpt"
+    limited = read(load("opencode"), opencode(above=block.format(red)))
+    assert (limited.notes, limited.detail) == (("rate-limited", "error"), "Usage limit. Try again in 5m")
+    assert read(load("opencode"), opencode(above=block.format(blue))).notes == ()
+
+
 def test_a_draft_of_several_lines_is_read_whole() -> None:
     """Continuation rows lose their indent, a blank line inside stays inside."""
     screen = read(load("codex"), codex(draft="one\n  two\n\n  three"))
