@@ -42,14 +42,15 @@ class Told(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Headless(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The command lines of a profile and what its output means.
 
-    `fresh` opens an agent session, `resume` goes on with it. In their words are filled in: `{python}`, `{bin}` (the
-    folder of our commands), `{prompt_file}`, `{session_id}`, `{mat_dir}`, `{dir}`; the words `{args}`, `{permissions}`
-    and `{add_dir}` stand for lists. The text goes to stdin, unless a word names `{text}` or `{text_file}`.
+    `fresh` opens an agent session, `resume` goes on with it. In their words, and in the values of `env`, are filled in:
+    `{python}`, `{bin}` (the folder of our commands), `{prompt_file}`, `{session_id}`, `{mat_dir}`, `{dir}`; the words
+    `{args}`, `{permissions}` and `{add_dir}` stand for lists. The text goes to stdin, unless a word names `{text}` or
+    `{text_file}`.
 
     `takes_id`: it opens a session of an id of ours; else `session` says where it tells its own. `takes_prompt`: the
-    role prompt is handed over by these words; else the first text points to it. `add_dir`: words for a role with a
-    `dir` of its own, that let it write `{mat_dir}`; `confined`: without them it could not. `failed`: any of these is
-    an error whatever the exit code is. `tokens` are added up. `classes`: error class → pattern, first match counts.
+    role prompt is handed over by these words or by `env`; else the first text points to it. `add_dir`: words for a role
+    with a `dir` of its own, that let it write `{mat_dir}`; `confined`: without them it could not. `failed`: any of these
+    is an error whatever the exit code is. `tokens` are added up. `classes`: error class → pattern, first match counts.
     `resets`: a pattern whose group is the time at which a rate limit ends.
     """
 
@@ -157,6 +158,11 @@ def argv(runtime: Headless, asked: Asked) -> list[str]:
     if program is None:
         raise Unavailable(f"{filled[0]} is not on PATH; install it, or put it on PATH and `mat up` again")
     return [program, *filled[1:]]
+
+
+def env(runtime: Headless, asked: Asked) -> dict[str, str]:
+    """The variables that the profile sets for a turn."""
+    return dict(zip(runtime.env, _filled(tuple(runtime.env.values()), asked), strict=True))
 
 
 def _refuse(runtime: Headless, asked: Asked) -> None:

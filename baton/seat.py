@@ -168,7 +168,7 @@ class Seat(threading.Thread):
         if not self.runtime.by_stdin:
             asked.text_file.write_text(text, encoding="utf-8", errors="replace")
         env = {
-            **os.environ, **self.runtime.env, "PATH": self.job.path, "MAT_SESSION": self.job.session,
+            **os.environ, **runtimes.env(self.runtime, asked), "PATH": self.job.path, "MAT_SESSION": self.job.session,
             "MAT_ROLE": self.role, "MAT_DIR": str(self.places.root), left.TURN: str(number),
         }  # fmt: skip
         turn = Turn(

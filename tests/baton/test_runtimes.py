@@ -83,6 +83,15 @@ def test_each_shipped_program_opens_and_resumes(name: str, tmp_path: Path) -> No
 
 
 @pytest.mark.usefixtures("bin_folder")
+def test_what_opencode_is_told_by_a_variable_is_filled_in(tmp_path: Path) -> None:
+    """The role's prompt and the permission for our own commands, as configuration that is added to the user's."""
+    config = json.loads(runtimes.env(runtimes.load("opencode", tmp_path), asked(tmp_path))["OPENCODE_CONFIG_CONTENT"])
+    assert config["instructions"] == [str(tmp_path / "prompt.md")]
+    allowed = config["agent"]["build"]["permission"]["bash"]
+    assert {f"{tmp_path}/bin/send-relay *", "mat cycle *"} < set(allowed)
+
+
+@pytest.mark.usefixtures("bin_folder")
 def test_claude_may_run_our_own_commands_and_nothing_else(tmp_path: Path) -> None:
     """By their bare names, and by the absolute path that the texts may name."""
     words = runtimes.argv(runtimes.load("claude", tmp_path), asked(tmp_path))

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
 from matcore.engine.driver import RoleSpec, SessionSpec
 from tmuxdriver.layout import plan
-from tmuxdriver.profile import Composer, Launch, Profile
+from tmuxdriver.profile import Composer, Launch, Profile, load
 
 NAME = "4542b1ec-039a-471c-95ac-10bf73bfb1f3"
 
@@ -51,3 +52,17 @@ def test_a_session_in_which_nothing_was_said_is_not_taken_up(tmp_path: Path, hom
 def test_a_program_that_takes_up_any_session_is_not_looked_behind(tmp_path: Path) -> None:
     """A profile that names no place says so."""
     assert words(tmp_path) == (("again", NAME), NAME)
+
+
+def test_configuration_of_the_launch_hands_the_role_prompt_over(tmp_path: Path) -> None:
+    """opencode takes no prompt as an argument: what it is told by a variable need not be told by the first text."""
+    role = RoleSpec("dev", "opencode", tmp_path, tmp_path / "dev.md")
+    (tmp_path / "opencode").write_text("#!/bin/sh\n")
+    (tmp_path / "opencode").chmod(0o755)
+    start = plan(SessionSpec("s", tmp_path, (role,), str(tmp_path)), role, load("opencode"), resume=None)
+    config = json.loads(start.env["OPENCODE_CONFIG_CONTENT"])
+    assert (config["instructions"], start.needs_prompt) == ([str(tmp_path / "dev.md")], False)
+    rules = config["agent"]["build"]["permission"]
+    assert rules["bash"]["send-relay *"] == "allow"
+    assert "*" not in rules["bash"], "whatever else asks goes on asking"
+    assert set(rules["external_directory"]) == {f"{tmp_path}/.mat/s/*"}
