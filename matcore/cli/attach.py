@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import click
 
-from matcore.cli.common import live_book, places, role_of
+from matcore.cli.common import echo_json, live_book, places, role_of
 from matcore.cli.naming import role_argument, session_argument, the_only
 from matcore.errors import BadConfig, Unavailable
 from matcore.places import StatePlaces
@@ -26,17 +26,22 @@ ON_A_TERMINAL = ("tmux",)
 @role_argument(required=False)
 @click.option("-f", FOLLOW, is_flag=True, help="Follow the logs of headless turns without a terminal, too.")
 @click.option("--print", "only_print", is_flag=True, help="Print the command instead of running it.")
-def command(session: str | None, role: str | None, follow: bool, only_print: bool) -> None:
+@click.option("--json", "as_json", is_flag=True, help="With --print: one JSON object, keys as in docs/json.md.")
+def command(session: str | None, role: str | None, follow: bool, only_print: bool, as_json: bool) -> None:
     """Show a session's windows (a role's first), one key apart: Ctrl-b n for the next, Ctrl-b d to leave them alone.
 
     Of headless roles (driver: baton) the logs of their turns: on a terminal, or with -f, until Ctrl-C; else the newest
     turn of each as it is."""
+    if as_json and not only_print:
+        raise BadConfig(["--json goes with --print: without it this becomes the program that shows the session"])
     state = places()
     name = session or the_only(state)
     driver, argv = attach_argv(state, name, role)
     if follow and driver not in ON_A_TERMINAL:
         argv = [*argv, FOLLOW]
-    if only_print:
+    if as_json:
+        echo_json({"session": name, "driver": driver, "argv": list(argv)})
+    elif only_print:
         click.echo(shlex.join(argv))
     else:
         need_terminal(driver, name)

@@ -59,6 +59,20 @@ def body() -> str:
     return "\n\n".join(parts) + "\n"
 
 
+def tables() -> list[dict[str, Any]]:
+    """The same for scripts: `table`, `about`, and `cells`, state by event."""
+    return [
+        {
+            "table": title,
+            "about": words,
+            "cells": {
+                str(state): {str(event): str(cell) for event, cell in cells.items()} for state, cells in table.items()
+            },
+        }
+        for title, words, table in _SECTIONS
+    ]
+
+
 def _numbers() -> str:
     return (
         f"The window is {policy.WINDOW_S} s unless a session sets it, gates settle in {policy.GATE_SETTLE_S} s, a gate "

@@ -17,6 +17,7 @@ from tests.matcore.cli.conftest import Mat, Tell
 from tests.matcore.cli.told import WINDOW_S, supervised
 
 PAGE = Path(__file__).parents[3] / "docs" / "json.md"
+SCENARIO = Path(__file__).parents[2] / "scenarios" / "01-stall-36h.yaml"
 SNAPSHOT = "A session's snapshot"
 OPEN = {"next.decision", "then.decision", "last_decision", "labels", "expected", "found"}
 """Objects whose keys are those of a decision, or free."""
@@ -90,12 +91,12 @@ def test_snapshots(mat: Mat) -> None:
     ("command", "words"),
     [
         ("why", ("full",)), ("episodes", ("full",)), ("verify", ("full",)), ("doctor", ()), ("metrics", ()),
-        ("prune", ("--dry-run",)),
+        ("prune", ("--dry-run",)), ("explain", ()), ("simulate --check", (str(SCENARIO),)),
     ],
 )  # fmt: skip
 def test_what_is_shown(mat: Mat, command: str, words: tuple[str, ...]) -> None:
     """Every key, of every line."""
-    lines = printed(mat, command, *words)
+    lines = printed(mat, *command.split(), *words)
     assert lines
     for line in lines:
         assert {path for path in paths(line) if "." not in path} == documented(f"`mat {command}`")
@@ -118,17 +119,34 @@ def test_what_is_done(mat: Mat, tell: Tell) -> None:
     for command, words in {"pause": ("--for", "2h"), "resume": ()}.items():
         assert set(printed(mat, command, "duo", *words)[0]) == done(command)
     assert set(printed(mat, "init")[0]) == done("init")
+    tell("turns", driver="baton").working()
+    assert set(printed(mat, "attach", "turns", "--print")[0]) == done("attach --print")
+    opened = printed(mat, "cycle", "open", "--session", "duo", "--goal", "x")[0]
+    ended = printed(mat, "cycle", "complete", "--session", "duo", "--reason", "x")[0]
+    assert {*opened, *ended} == done("cycle …")
+    Path("duo.yaml").write_text("roles: {dev: {backend: scripted}}\nnotify: [{command: [cat]}]\n")
+    assert set(printed(mat, "notify", "--test")[0]) == done("notify --test")
+
+
+def test_a_plan(mat: Mat) -> None:
+    """The keys of `mat up --dry-run`, which stand in a sentence."""
+    Path("duo.yaml").write_text("roles: {dev: {backend: scripted}}\n")
+    [line] = [line for line in PAGE.read_text(encoding="utf-8").splitlines() if line.startswith("With `--dry-run`")]
+    assert set(printed(mat, "up", "--dry-run")[0]) <= set(_KEY.findall(line)) <= {
+        *printed(mat, "up", "--dry-run")[0], "env:", "notify:"
+    }  # fmt: skip
 
 
 def test_every_command_that_shows_something_has_json() -> None:
     """But for those that become another program, or whose words are an agent's."""
-    without = {"attach", "demo", "wait", "hook", "supervise", "simulate", "explain", "cycle"}
+    without = {"wait", "hook", "supervise", "worker"}
     context = click.Context(main.mat)
     for name in main.mat.list_commands(context):
         command = main.mat.get_command(context, name)
         assert command is not None
-        options = {option for parameter in command.params for option in parameter.opts}
-        assert "--json" in options or name in without or name == "worker", name
+        for each in command.commands.values() if isinstance(command, click.Group) else [command]:
+            options = {option for parameter in each.params for option in parameter.opts}
+            assert ("--json" in options) == (name not in without), name
 
 
 @pytest.mark.parametrize("text", ["\x1b[31m", "\x9b31m", "\u202e", "\x00", "\ud800", "ünïcode", '"\\'])
