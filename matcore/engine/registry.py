@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import shutil
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from matcore.engine.jobs import places_of
 from matcore.engine.journal import Journal
 from matcore.engine.ledger import Ledger
 from matcore.engine.session import Session, Town
+from matcore.errors import MatError
 from matcore.places import StatePlaces
 
 log = logging.getLogger("mat.registry")
@@ -33,8 +35,13 @@ class Registry:
         return iter(sorted(self._places.sessions.glob("*/journal.db")))
 
     def _create(self, session: str) -> Journal:
-        """A new journal; one of an ended session of that name is put aside, under its name and a number."""
+        """A new journal; one of an ended session of that name is put aside, under its name and a number.
+
+        One in which nothing was ever written, because the disk was full, say, is no session's, and is begun anew.
+        """
         folder = self._places.session(session)
+        if folder.exists() and _was_never_begun(self._places.journal(session)):
+            shutil.rmtree(folder)
         if folder.exists():
             taken = [path.name.partition("@")[2] for path in self._places.sessions.glob(f"{session}@*")]
             number = 1 + max((int(each) for each in taken if each.isdecimal()), default=0)
@@ -71,6 +78,14 @@ class Registry:
             journal.add_mark(clock.mark)
         key, driver = self._drivers.of(settings["driver"], settings.get(settings["driver"]) or {})
         return key, Session(book, self._host, clock, driver, self._town)
+
+
+def _was_never_begun(path: Path) -> bool:
+    try:
+        with Journal.read(path) as journal:
+            return journal.last_seq == 0
+    except (MatError, OSError):  # whatever it is, it is kept
+        return False
 
 
 def adopt(session: Session, driver: Driver) -> None:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from matcore.engine.config import SessionConfig, from_json, to_json
+from matcore.engine.journal import Journal
+from matcore.engine.journalfile import JournalFull
 from matcore.engine.launch import running
 from matcore.errors import Refused
 from tests.stories.world import World
@@ -36,3 +40,26 @@ def test_a_project_that_was_moved_is_still_the_same(world: World) -> None:
 def test_a_session_that_is_not_up_is_nobody_s(world: World) -> None:
     """There is nothing to be taken over."""
     assert running(world.places, config(), world.folder) is None
+
+
+def test_a_beginning_that_could_not_be_written_leaves_no_session_behind(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each attempt begins the same journal; an ended one of that name is put aside, once."""
+    world.up("duo")
+    world.human(request="down")
+    real = Journal.append
+    fails = [True] * 3
+
+    def append(self: Journal, *args: Any, **kwargs: Any) -> Any:
+        if self.session == "duo" and fails:
+            fails.pop()
+            raise JournalFull(world.places.journal("duo"))
+        return real(self, *args, **kwargs)
+
+    monkeypatch.setattr(Journal, "append", append)
+    world.up("duo")
+    for _ in range(4):
+        world.advance(1)
+    assert world.session("duo").ledger.opened_at
+    assert sorted(path.name for path in world.places.sessions.iterdir() if path.is_dir()) == ["duo", "duo@1"]
