@@ -33,7 +33,7 @@ class Lacking:
             (f"{program} is not on PATH; mat up would start nothing", "Install it, or name another backend")
             for program in self.programs
         ]
-        return [f"{said}. {fix}." for said, fix in (*programs, *self.told_unset(driver), *self.told_channels())]
+        return [f"{said}. {fix}" for said, fix in (*programs, *self.told_unset(driver), *self.told_channels())]
 
     def told_unset(self, driver: str) -> list[tuple[str, str]]:
         """What is lacking, and what to do."""

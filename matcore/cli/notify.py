@@ -33,7 +33,9 @@ def command(file: Path, test: bool, as_json: bool) -> None:  # noqa: ARG001 - th
         else:
             click.echo(f"{channel.name}: {'took it' if answer.ok else 'FAILED'}{_said(answer.said)}")
     if not taken:
-        raise Refused("no channel took the message: nothing would reach you")
+        raise Refused(
+            f"no channel took the message, so nothing would reach you; mend one in {plain(file)} and try again"
+        )
 
 
 def _said(said: str) -> str:
