@@ -47,7 +47,7 @@ def command(session: str | None, watch: bool, ended_too: bool, as_json: bool) ->
                 time.sleep(REFRESH_S)
                 _json(look())
         elif watch:
-            _watch(lambda: _rendered(look()))
+            _watch(lambda: _rendered(look(), on_screen=True))
         else:
             from rich.console import Console
 
@@ -75,7 +75,7 @@ def _watch(rendered: Callable[[], RenderableType]) -> None:
             time.sleep(REFRESH_S)
 
 
-def _rendered(seen: Look) -> RenderableType:
+def _rendered(seen: Look, *, on_screen: bool = False) -> RenderableType:
     from matcore.show import status
 
-    return status.render(seen)
+    return status.render(seen, on_screen=on_screen)

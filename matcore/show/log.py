@@ -53,10 +53,10 @@ def record(session: str, entry: Entry, ended: Mapping[int, bool] | None = None) 
     return shown
 
 
-def outcomes(journal: Journal, after: int = 0) -> dict[int, bool]:
-    """What became of the decisions that were carried out since entry `after`, by their numbers."""
+def outcomes(journal: Journal, after: int = 0, before: int | None = None) -> dict[int, bool]:
+    """What became of the decisions that were carried out since entry `after` and before `before`, by their numbers."""
     ended: dict[int, bool] = {}
-    for entry in journal.entries(after=after, names=["effect.ended", "engine.told"]):
+    for entry in journal.entries(after=after, before=before, names=["effect.ended", "engine.told"]):
         told = str(entry.data.get("notice", "")).removeprefix("n")
         number = int(told) if told.isdecimal() else entry.data.get("decision")
         if isinstance(number, int):

@@ -13,7 +13,7 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from matcore.show import byitself, endings, phrases, waits, why
+from matcore.show import endings, phrases, waits, why
 from matcore.show.phrases import LAST_RUNG
 from matcore.show.shapes import EpisodeView, GateView, RelayView, RoleView, Snapshot
 from matcore.show.text import duration, moment, plain, short
@@ -34,6 +34,8 @@ _MOST_TEXT = 160
 _MOST_ASKED = 300
 _MOST_ROWS = 4
 _LABEL = 9
+_BESIDE = ("ASKS YOU", "MAT ASKS", "BLOCKED", "NOT DELIVERED")
+"""What waits for a person beside what goes on."""
 _RELAY_WORDS = {
     "unconfirmed": "typed, but not seen to arrive; it is not typed again, the ladder brings it if nothing moves",
     "undeliverable": "UNDELIVERABLE, {to}'s agent was gone; the ladder brings it when it is back",
@@ -83,7 +85,7 @@ def line(shot: Snapshot) -> Text:
         parts.append(f"{len(shot.relays)} not arrived")
     if shot.not_delivered:
         parts.append(f"{len(shot.not_delivered)} NOT DELIVERED")
-    if shot.state == "watched":
+    if shot.state == "watched" and all(wait.label in _BESIDE for wait in waits.of(shot)):
         parts.append(_now(shot).plain)
     text = Text(f"{plain(shot.session)}", "bold")
     return text.append(f": {' · '.join(parts)}", "red" if shot.needs is not None else border(shot) if parts else "dim")
@@ -102,7 +104,7 @@ def _rows(shot: Snapshot, narrow: bool) -> Iterator[Row]:
         return
     if shot.episode is not None and shot.state != "ended":
         yield "EPISODE", _episode(shot, shot.episode)
-    if not found:
+    if all(wait.label in _BESIDE for wait in found):
         yield "now", _now(shot)
     if shot.state != "ended":
         if shot.cycle is not None or shot.baton is not None:
@@ -206,16 +208,15 @@ def _gate(shot: Snapshot, gate: GateView) -> str:
         text += ", you were told"
     elif gate.escalates_at is not None:
         text += f", you are told in {duration(max(0.0, gate.escalates_at - shot.now))}"
-    means = "" if _is_told_above(gate) else phrases.gate(gate.gate, shot.session)
+    means = "" if _is_told_above(shot, gate) else phrases.gate(gate.gate, shot.session)
     reason = phrases.gate_reason(gate.reason)
     return f"{text}{f': {means}' if means else ''}{f' ({short(reason, _MOST_TEXT)})' if reason else ''}"
 
 
-def _is_told_above(gate: GateView) -> bool:
+def _is_told_above(shot: Snapshot, gate: GateView) -> bool:
     """Whether another row of the panel says what it is: a dialog, a question, a relay, what you were told."""
     kind = gate.gate.partition("/")[0]
-    said = ("awaiting-human", "relay-pending", "dialog", "login", "paused", *waits.ONLY_YOURS, *byitself.BLIND)
-    return gate.escalated or kind in said
+    return waits.is_yours(gate, shot.now) or kind in ("awaiting-human", "relay-pending", "dialog", "login", "paused")
 
 
 def _relays(shot: Snapshot) -> Iterator[Row]:

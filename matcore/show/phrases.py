@@ -86,11 +86,14 @@ _EVIDENCE = {
     "driver-failed": "the terminal could not be looked at for a whole window",
     "nobody watched": "the watch has just begun",
     "started anew": "it has just been started",
+    "seen again": "seen again after a look that had failed",
 }
 _DIALOG = re.compile(r"(?:hook|screen|title): (\w+) dialog")
+_SAYS_NOTHING = ("tmux", "question", "its agent is started again")
 _EVIDENCE_WITH = (
     (re.compile(r"pane is dead, exit status (\d+)"), "exit status {}"),
     (re.compile(r"(tmux has not answered for \d+ s)"), "{}"),
+    (re.compile(r"screen \((.+)\)"), "seen by its screen: {}"),
     (re.compile(r"screen: (?:\w+ )?(.+)"), "its screen shows {}"),
 )
 
@@ -121,9 +124,12 @@ def coming_then(before: Mapping[str, Any], decision: Mapping[str, Any]) -> str:
 
 
 def done(decision: Mapping[str, Any]) -> str:
-    """What was decided: `review was nudged (rung 1 of episode 3)`."""
+    """What was decided, and whether nothing came of it (`ok`): `review was nudged (rung 1 of episode 3)`."""
     ends = _WAKE_ENDS.get(str(decision.get("status"))) if decision.get("event") == "wake.closed" else None
-    return ends.format_map(_values(decision)) if ends else _said(decision, _DONE, _DONE_NOTIFY)
+    said = ends.format_map(_values(decision)) if ends else _said(decision, _DONE, _DONE_NOTIFY)
+    if decision.get("ok") is not False:
+        return said
+    return f"{said.replace('you were told', 'you were to be told', 1)}; that did not arrive"
 
 
 def on_its_way(event: str, role: str) -> str:
@@ -148,7 +154,7 @@ def gate_command(name: str, session: str) -> str:
 
 def gate_reason(reason: str) -> str:
     """What was said of a gate when it was raised, without what only names the kind of evidence."""
-    return "" if reason in _EVIDENCE or reason in ("tmux", "question") else plain(reason)
+    return "" if reason in _EVIDENCE or reason in _SAYS_NOTHING else plain(reason)
 
 
 def dialog_in(seen_by: str) -> str | None:

@@ -187,7 +187,7 @@ def _told(journal: Journal, first: int) -> Iterator[Told]:
     for entry in journal.entries(after=first - 1, names=["engine.telling", "engine.told"]):
         data = entry.data
         if entry.name == "engine.telling":
-            line = str(data["text"]).partition("\n")[0]
+            line = waits.gist(str(data["text"]))
             found[str(data["notice"])] = Told(entry.wall, str(data["kind"]), bool(data["action"]), line)
         elif str(data["notice"]) in found:
             found[str(data["notice"])].delivered = bool(data["ok"])

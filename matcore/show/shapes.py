@@ -158,6 +158,7 @@ class Snapshot(msgspec.Struct):
     now: float
     supervisor: Supervisor
     workdir: str = ""
+    ended: float | None = None
     window_s: float = 0.0
     cycle: str | None = None
     goal: str | None = None

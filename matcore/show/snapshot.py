@@ -20,6 +20,7 @@ from matcore.rules import decisions as d
 from matcore.rules import view
 from matcore.rules.state import State, Status
 from matcore.show import byitself, phrases, waits
+from matcore.show.log import outcomes
 from matcore.show.outlook import outlook
 from matcore.show.shapes import (
     Awaits,
@@ -64,6 +65,7 @@ def of(book: Book, supervisor: Supervisor, now_s: float, *, is_over: bool = Fals
         state=state,
         now=now_s,
         workdir=ledger.workdir,
+        ended=None if ledger.ended_at is None else wall(ledger.ended_at),
         window_s=ledger.window_s,
         cycle=cycle.cycle if cycle else None,
         goal=ledger.goal if cycle else None,
@@ -227,7 +229,10 @@ def _next(decision: d.Decision | None, times: _Times) -> Next | None:
 
 def _last_decision(book: Book) -> dict[str, Any] | None:
     last = next(book.journal.entries(before=book.seq + 1, kinds=["decision"], newest_first=True), None)
-    return None if last is None else {**last.data, "event": last.name, "wall": last.wall}
+    if last is None:
+        return None
+    ok = outcomes(book.journal, last.seq, book.seq + 1).get(int(str(last.data["number"])))
+    return {**last.data, "event": last.name, "wall": last.wall, **({} if ok is None else {"ok": ok})}
 
 
 def _last_cycle(book: Book) -> EndedCycle | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Sequence
+from itertools import chain
 
 import msgspec
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
@@ -21,6 +22,8 @@ from matcore.show import panel, snapshot, waits
 from matcore.show.shapes import Snapshot, Supervisor
 from matcore.show.text import duration, moment, plain
 
+_LATE_S, _DOUBT = 5.0, ("dim", "yellow")
+"""A heartbeat that comes each second is late then, though it may come yet."""
 _MANY = 4
 """So many sessions and more are not all shown in full."""
 
@@ -55,28 +58,36 @@ def _snapshot(state: StatePlaces, session: str, supervisor: Supervisor) -> Snaps
     return shot
 
 
-def render(seen: Look) -> RenderableType:
-    """All of them, one under the other, and who watches: on top when nobody does."""
-    return _Page(seen)
+def render(seen: Look, *, on_screen: bool = False) -> RenderableType:
+    """All of them, one under the other, and who watches: on top when nobody does. `on_screen`: on a screen of its own,
+    with no more lines than that has."""
+    return _Page(seen, on_screen)
 
 
 class _Page:
-    """Takes the size of the place that it is drawn in; a height is only known on a screen of its own."""
+    """Takes the size of the terminal that it is drawn on."""
 
-    def __init__(self, seen: Look) -> None:
+    def __init__(self, seen: Look, on_screen: bool) -> None:
         self.seen = seen
+        self.on_screen = on_screen
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        found = self.seen.sessions
+        found, width = self.seen.sessions, options.max_width
         if not found:
             yield Text("No session is up. Start one: mat up (in a directory with a duo.yaml; mat init writes one)")
-            return
-        levels = [_group(self.seen, options.max_width, level) for level in range(len(_IN_FULL))]
-        if options.height is None:
-            yield levels[0 if len(found) < _MANY else 1]
-            return
-        free = options.update(height=None)
-        yield next((each for each in levels if len(console.render_lines(each, free)) <= options.height), levels[-1])
+        elif not self.on_screen:
+            yield _group(self.seen, width, 0 if len(found) < _MANY else 1)
+        else:
+            free, rows = options.update(height=None), options.size.height
+
+            def fits(group: Group) -> bool:
+                return len(console.render_lines(group, free)) <= rows
+
+            pages = chain(
+                (_group(self.seen, width, level) for level in range(len(_IN_FULL))),
+                (_cropped(self.seen, left_out) for left_out in range(len(found) + 1)),
+            )
+            yield next((page for page in pages if fits(page)), _cropped(self.seen, len(found)))
 
 
 _IN_FULL: tuple[Callable[[Snapshot], bool], ...] = (
@@ -85,18 +96,29 @@ _IN_FULL: tuple[Callable[[Snapshot], bool], ...] = (
     lambda shot: shot.needs is not None,
     lambda _shot: False,
 )
-"""Which sessions have a panel, from the most of them to none."""
+"""Which sessions have a panel, from the most of them to none; the others have a line."""
 
 
 def _group(seen: Look, width: int, level: int) -> Group:
-    found, supervisor = seen.sessions, seen.supervisor
-    last = watcher(supervisor, found[0].now)
-    trusted = supervisor.alive and not supervisor.stale
-    in_full = [shot for shot in found if _IN_FULL[level](shot)]
-    brief = [shot for shot in found if not _IN_FULL[level](shot)]
-    asked = _asked_for(found) if len(found) > 1 else []
-    parts: list[RenderableType] = [*([] if trusted else last), *asked, *(panel.panel(each, width) for each in in_full)]
-    return Group(*parts, *(panel.line(each) for each in brief), *(last if trusted else []))
+    found, in_full = sorted(seen.sessions, key=lambda shot: shot.needs is None), _IN_FULL[level]
+    parts: list[RenderableType] = [] if len(found) == 1 else list(_asked_for(found))
+    parts += (panel.panel(shot, width) for shot in found if in_full(shot))
+    return _watched(seen, [*parts, *(panel.line(shot) for shot in found if not in_full(shot))])
+
+
+def _cropped(seen: Look, left_out: int) -> Group:
+    """Only the names of those that need somebody, and lines of the others, of which so many are left out."""
+    quiet = [shot for shot in seen.sessions if shot.needs is None]
+    shown = quiet[: max(0, len(quiet) - left_out)]
+    hidden = len(quiet) - len(shown)
+    rest = [Text(f"and {hidden} more sessions, none of them needs you", "dim")] if hidden else []
+    return _watched(seen, [*_asked_for(seen.sessions), *(panel.line(shot) for shot in shown), *rest])
+
+
+def _watched(seen: Look, parts: Sequence[RenderableType]) -> Group:
+    """Who watches goes on top when nobody does."""
+    last = watcher(seen.supervisor, seen.sessions[0].now)
+    return Group(*parts, *last) if seen.supervisor.alive and not seen.supervisor.stale else Group(*last, *parts)
 
 
 def _asked_for(found: Sequence[Snapshot]) -> list[Text]:
@@ -126,7 +148,8 @@ def watcher(supervisor: Supervisor, now: float) -> list[Text]:
     elif not age:
         said = [Text("supervisor starting: no heartbeat yet", "yellow")]
     else:
-        said = [Text(f"supervisor watching (pid {supervisor.pid}), {age}, seen {moment(now, now)}", "dim")]
+        late = (supervisor.heartbeat_age_s or 0.0) > _LATE_S
+        said = [Text(f"supervisor watching (pid {supervisor.pid}), {age}, seen {moment(now, now)}", _DOUBT[late])]
     if supervisor.set_aside:
         said.append(
             Text(f"{supervisor.set_aside} records of yours or of hooks were set aside; see: mat doctor", "yellow")

@@ -56,7 +56,7 @@ def _all(shot: Snapshot) -> Iterator[Wait]:
         yield _told(shot)
     yield from (_gone(shot, role) for role in shot.roles if role.status == "gone" and role.restarts_at is None)
     yield from (_trouble(shot, trouble) for trouble in shot.troubles)
-    yield from (_gate(shot, gate) for gate in shot.gates if _is_yours(gate, shot.now))
+    yield from (_gate(shot, gate) for gate in shot.gates if is_yours(gate, shot.now))
     if shot.last_cycle is not None and shot.last_cycle.outcome == "blocked":
         yield _blocked(shot, shot.last_cycle)
     yield from (_not_delivered(shot, notice) for notice in shot.not_delivered)
@@ -129,7 +129,8 @@ def _trouble(shot: Snapshot, trouble: TroubleView) -> Wait:
     return Wait("TROUBLE", f"{needs[0].upper()}{needs[1:]}", "See", command.format(name), needs, plain(trouble.reason))
 
 
-def _is_yours(gate: GateView, now: float) -> bool:
+def is_yours(gate: GateView, now: float) -> bool:
+    """Whether it waits for a person, as far as it is neither a dialog nor a question."""
     kind = gate.gate.partition("/")[0]
     yours = gate.escalated or kind in ONLY_YOURS or (kind in byitself.BLIND and now - gate.since > _BLIND_S)
     return yours and gate.cleared is None and kind not in ("dialog", "login")
@@ -151,12 +152,12 @@ def _blocked(shot: Snapshot, cycle: EndedCycle) -> Wait:
 
 def _not_delivered(shot: Snapshot, notice: NoticeView) -> Wait:
     said = f" ({short(notice.said, _MOST_SAID)})" if notice.said else ""
-    what = f"A notification ({plain(notice.kind)}) of {moment(notice.at, shot.now)} has not reached you{said}"
+    what = f"A notification of {moment(notice.at, shot.now)} has not reached you{said}"
     needs = "a notification did not reach you"
-    return Wait("NOT DELIVERED", what, "Test the channels", "mat notify --test", needs, _gist(notice.text))
+    return Wait("NOT DELIVERED", what, "Test the channels", "mat notify --test", needs, gist(notice.text))
 
 
-def _gist(text: str) -> str:
+def gist(text: str) -> str:
     """The first line of a notification, and the next where that is what the first announces."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     return plain(" ".join(lines[: 2 if lines and lines[0].endswith(":") else 1]))

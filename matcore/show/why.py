@@ -23,7 +23,8 @@ def sentences(shot: Snapshot) -> list[str]:
     if shot.fault is not None:
         return [plain(shot.fault)]
     if shot.state == "ended":
-        return [f"{plain(shot.session)} has ended; nothing is watched.", *_last(shot)]
+        when = "" if shot.ended is None else f" at {moment(shot.ended, shot.now)}, {_for(shot, shot.ended)} ago"
+        return [f"{plain(shot.session)} has ended{when}; nothing is watched.", *_last(shot)]
     if shot.cycle is None and shot.state == "watched":
         return [*_waits(shot), *_no_cycle(shot), *_moving(shot), *_relays(shot), *_last(shot), *_sessions(shot)]
     said = [*_waits(shot), _baton(shot), *_relays(shot)]

@@ -19,6 +19,8 @@ from tests.matcore.cli.told import supervised
         ("turn record", "seen by its turn record"),
         ("submitted", "it was given a text"),
         ("screen (parked for 60 s, no hook)", "its screen has been at rest for a minute, without a hook"),
+        ("screen (a new prompt)", "seen by its screen: a new prompt"),
+        ("seen again", "seen again after a look that had failed"),
         ("screen: trust dialog", "a trust dialog stands on its screen"),
         ("hook: permission dialog", "a permission dialog stands on its screen"),
         ("screen: no composer", "no input line stands on its screen"),
