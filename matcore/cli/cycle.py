@@ -28,7 +28,8 @@ _SESSION = click.option(
 def command() -> None:
     """Open, complete or block a cycle: one unit of work. stdout is one compact JSON object.
 
-    In an agent's shell the session is known; elsewhere name it with --session."""
+    In an agent's shell the session is known; elsewhere name it with --session. A goal that you open with --goal is said
+    to a role, one that an agent opens to nobody."""
 
 
 @command.command("open")

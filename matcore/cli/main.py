@@ -26,14 +26,14 @@ SECTIONS: dict[str, dict[str, str]] = {
     "Begin": {
         "init": "Write a commented duo.yaml for the agent programs found here.",
         "up": "Launch a session and watch it; again: re-attach.",
-        "attach": "Show a session's windows.",
-        "doctor": "Read-only checks of this machine, each failure with its fix.",
+        "attach": "Show a session's windows, or the logs of its turns.",
+        "doctor": "What this machine lacks, each failure with its fix; changes nothing.",
         "demo": "A duo of scripted agents that stalls and recovers; no key needed.",
         "down": "End a session; keeps its journal and handoffs.",
         "prune": "Remove ended sessions, after saying which.",
     },
     "Look": {
-        "status": "The ladder at a glance; --watch for live.",
+        "status": "Who works, who owes what, what waits for you; --watch for live.",
         "why": "In sentences: who owes what, and what happens next.",
         "log": "The journal, one line an entry; -f follows.",
         "episodes": "One row for each run of the ladder.",
@@ -43,10 +43,10 @@ SECTIONS: dict[str, dict[str, str]] = {
     "Act": {
         "send": "A message from you to a role.",
         "answer": "Answer the open question.",
-        "pause": "Hold the ladder.",
-        "resume": "Free the ladder.",
+        "pause": "Wake nobody, for a time or until mat resume.",
+        "resume": "Wake again after mat pause.",
         "restart": "Restart one role's agent, resuming its session.",
-        "cycle": "Open, complete or block a cycle.",
+        "cycle": "Open the next goal, or end the one that is open.",
         "notify": "Prove the notification channels.",
     },
     "For agents and services": {
