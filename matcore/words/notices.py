@@ -10,12 +10,17 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from math import ceil
 
+from matcore.words.gates import ending, meaning
 from matcore.words.shape import LIMIT, clean, line, middle, size
+from matcore.words.spans import duration
 
 _NAME = 40
 _GATES = 200
 _TEXT = 500
 _PATH = 240
+_SINCE = 64
+_MEANING = 240
+_MOST_GATES = 3
 _SOON_S = 60.0
 """An agent that ended sooner never came to work."""
 
@@ -34,17 +39,17 @@ def _idle_recovery(
     since: str = "",
     owed: str | None = None,
     relay: str | None = None,
-    rungs: int = 2,
     ended: str = "",
     said: str = "",
     **_: object,
 ) -> Sequence[str]:
     """`ended`: a role whose agent is gone; `said`: the last lines that it left."""
-    holder = f"{_n(owed)} holds the baton" if owed else "nobody holds the baton"
+    since = f" since {line(since, _SINCE)}" if since else ""
     named = f" ({_n(relay)})" if relay else ""
+    holder = f"{_n(owed)} has held the baton{named}{since}" if owed else f"nothing was handed over{since}"
     look = f"mat attach {_n(session)} {_n(owed)}" if owed else f"mat attach {_n(session)}"
     return (
-        f"{_n(session)} stands still{_since(since)}: {holder}{named}, {rungs} attempts to wake it did not help.",
+        f"{_n(session)} stands still: {holder}, and waking did not help.",
         *_gone(session, ended, said),
         "Nothing more is tried until somebody acts.",
         f"Why: mat why {_n(session)}",
@@ -54,14 +59,18 @@ def _idle_recovery(
 
 def _gate(*, session: str, gates: Sequence[str] = (), since: str = "", **_: object) -> Sequence[str]:
     named = line(", ".join(gates), _GATES) or "a gate"
-    role = next((gate.partition("/")[2] for gate in gates if "/" in gate), "")
-    look = f"mat attach {_n(session)} {_n(role)}" if role else f"mat why {_n(session)}"
-    paused = ["Free it: mat resume " + _n(session)] if any(gate.partition("/")[0] == "paused" for gate in gates) else []
     return (
-        f"{_n(session)} has to be woken and can't be{_since(since)}: {named}.",
-        *paused,
-        f"Look: {look}",
+        f"{_n(session)} has to be woken and can't be: {named}.",
+        *(_means(gate, session) for gate in gates[:_MOST_GATES] if meaning(gate, session)),
+        *([f"Nothing was handed over since {line(since, _SINCE)}."] if since else []),
+        f"Why: mat why {_n(session)}",
     )
+
+
+def _means(gate: str, session: str) -> str:
+    """Why it holds and how it ends: `dialog/dev: a dialog stands on dev's screen; answer it: mat attach duo dev`."""
+    said = "; ".join(part for part in (meaning(gate, session), ending(gate, session)) if part)
+    return line(f"{gate}: {said}", _MEANING)
 
 
 def _question(
@@ -133,22 +142,12 @@ def _cycle_completed(
 def _course(took_s: float | None, handoffs: int, stalls: int) -> Sequence[str]:
     if took_s is None:
         return ()
-    said = [_duration(took_s), _counted(handoffs, "handoff"), *([_counted(stalls, "stall")] if stalls else [])]
+    said = [duration(took_s), _counted(handoffs, "handoff"), *([_counted(stalls, "stall")] if stalls else [])]
     return (f"It took {', '.join(said)}.",)
 
 
 def _counted(count: int, what: str) -> str:
     return f"{count} {what}{'' if count == 1 else 's'}"
-
-
-def _duration(seconds: float) -> str:
-    """The two largest units: `2h 4m`."""
-    left, parts = round(seconds), list[str]()
-    for unit, size_s in (("d", 86_400), ("h", 3_600), ("m", 60), ("s", 1)):
-        count, left = divmod(left, size_s)
-        if count:
-            parts.append(f"{count}{unit}")
-    return " ".join(parts[:2]) or "0s"
 
 
 def _closing(session: str, by: str) -> Sequence[str]:
@@ -196,7 +195,7 @@ def _crash_loop(
     soon = lived_s is not None and lived_s < _SOON_S
     return (
         f"{_n(session)}: {who} ended {times} times in {minutes} minutes; it is not started again.",
-        *((f"The last time it ended within {_duration(max(1, ceil(lived_s or 0.0)))} of its start.",) if soon else ()),
+        *((f"The last time it ended within {duration(max(1, ceil(lived_s or 0.0)))} of its start.",) if soon else ()),
         *_labelled("Its last line", last_line(said)),
         f"Look: mat attach {_n(session)} {_n(role)}, or mat log {_n(session)} --kind role.gone",
         f"Start it: mat restart {_n(session)} {_n(role)}",
@@ -343,7 +342,7 @@ def _n(name: object) -> str:
 
 
 def _since(since: str) -> str:
-    return f" since {line(since, 64)}" if since else ""
+    return f" since {line(since, _SINCE)}" if since else ""
 
 
 def _by(who: str) -> str:
