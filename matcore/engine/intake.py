@@ -6,11 +6,10 @@ hook's. What can't be taken up raises `Unfit` with the reason; the file is then 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from matcore.engine import answers, letters, speakers
+from matcore.engine import answers, letters, naming, speakers
 from matcore.engine.book import Fact, Note
 from matcore.engine.driver import Sighting
 from matcore.engine.session import Session
@@ -22,8 +21,6 @@ MAX_WAIT_S = 4 * 3600.0
 SHORT_BODY = 700
 MAX_AHEAD = 1000
 """Numbers come from an index, one after the other; one far beyond is a mistake, and gets the next number."""
-_SESSION_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
-"""It comes from a program and goes into argv and paths."""
 Record = Mapping[str, Any]
 
 
@@ -198,13 +195,10 @@ def _hook(session: Session, _by: str, record: Record) -> None:
 
 
 def _on_session(session: Session, role: str, record: Record) -> None:
-    """Some programs make the ids of their sessions themselves, and a person may begin another one in the pane: what is
-    taken up after a restart is what the program named last."""
-    seat, named = session.ledger.seats.get(role), speakers.named(record)
-    if seat is None or named is None or not _SESSION_ID.fullmatch(named) or named == seat.agent_session:
-        return
-    if speakers.is_of(record, seat):
-        session.note("engine.on_session", {"role": role, "agent_session": named}, source=record["id"])
+    """The agent session that a program says it has begun, unless it was the program before that said it."""
+    seat = session.ledger.seats.get(role)
+    if seat is not None and speakers.is_of(record, seat):
+        naming.on_session(session, role, speakers.named(record), source=record["id"])
 
 
 _HANDLERS: dict[str, Callable[[Session, str, Record], None]] = {
