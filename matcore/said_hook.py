@@ -30,6 +30,7 @@ KEPT = (
     "message",
     "error",
     "error_type",
+    "error_details",
     "notification_type",
     "permission_mode",
     "reason",

@@ -27,7 +27,7 @@ from tmuxdriver.observe import WINDOW_S, Watcher
 from tmuxdriver.panes import Identity, Pane
 from tmuxdriver.plain import sanitise
 from tmuxdriver.process import end_agents_of
-from tmuxdriver.profile import Profile, load
+from tmuxdriver.profile import Profile, load, pattern
 from tmuxdriver.seat import Seat, boot_s
 from tmuxdriver.server import Tmux, TmuxError
 
@@ -188,6 +188,8 @@ class TmuxDriver:
         event, _, outcome = seat.profile.hooks.events.get(event, event).partition(":")
         if outcome:
             facts.setdefault("outcome", outcome)
+        if facts.get("outcome") == "error" and _is_exhausted(seat.profile, facts):
+            facts["outcome"] = "exhausted"
         at = hook.get("boot_s")
         with seat.lock:
             return seat.evidence.heard(event, float(at) if isinstance(at, int | float) else boot_s(), facts)
@@ -287,6 +289,12 @@ def _installing() -> str:
     return next(
         (words for name, words in managers.items() if shutil.which(name, path=where)), "with your package manager"
     )
+
+
+def _is_exhausted(profile: Profile, told: Mapping[str, object]) -> bool:
+    """Whether what the hook of a failed turn says of its error names a context that is full."""
+    said = f"{told.get('error')} {told.get('error_details')}"
+    return profile.hooks.exhausted is not None and bool(pattern(profile.hooks.exhausted).search(said))
 
 
 def _noted(pane: Pane) -> dict[str, object]:

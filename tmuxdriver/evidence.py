@@ -27,6 +27,8 @@ from tmuxdriver.screen import FAILED, Screen
 
 STILL_S = 2.0
 PARKED_S = 60.0
+TOLD_TWICE_S = 1.0
+"""Programs tell some ends twice, the second time at once."""
 _DETAIL = 200
 _RECOGNISED = 100
 """So many characters of a first line that was cut are enough to know it by."""
@@ -105,10 +107,13 @@ class Evidence(Held):
         found += self.gate("human-typing", drafted, "screen")
         self.compacts = self.compacts and not (screen.state == "idle" and self._moved_on(now_s, screen))
         found += self.gate("compacting", self.compacts or "compacting" in screen.notes, "screen")
-        self.was_full = self.was_full and "context-full" in screen.notes
         found += self._judged(now_s, screen)
+        if screen.state in ("idle", "busy"):
+            found += self.gate("login", screen.state == "idle" and "login" in screen.notes, "screen")
         if screen.state == "idle" and not self.in_turn and "rate-limited" in screen.notes:
             found += self._limited(screen.detail or "", now_s, "screen", live=False)
+        if screen.state == "idle" and not self.in_turn and "context-full" in screen.notes:
+            found += self._full("screen")
         return found
 
     def _judged(self, now_s: float, screen: Screen) -> list[Sighting]:
@@ -128,7 +133,7 @@ class Evidence(Held):
 
     def waits(self) -> bool:
         """Whether time alone may change what is held to be true, so that another look is due."""
-        if self.screen is None or self.asked_by_hook:
+        if self.screen is None or self.asked_by_hook or self.compacts:
             return True
         if self.dialog_s is not None:
             return self.dialog_kind == "permission" and self.question is None
@@ -258,6 +263,8 @@ class Evidence(Held):
         found += self._compacted(at_s, data)
         if data.get("outcome") == "exhausted":
             found += self._full("hook")
+        if not self.in_turn and self.hook_says == "idle" and at_s - self.hook_s < TOLD_TWICE_S:
+            return found
         ok = data.get("outcome") in (None, "ok", "done")
         detail = None if ok else str(data.get("error") or data.get("outcome"))
         told = data.get("turn_started_boot_s")
@@ -296,7 +303,7 @@ class Evidence(Held):
         if self.hook_says is not None:
             self._hook("busy", submission.entered_s)
         self.still = None
-        self.turn_started_s, self.in_turn = submission.entered_s, True
+        self.turn_started_s, self.in_turn, self.was_full = submission.entered_s, True, False
         return self._status("busy", "submission")
 
     # -- the states ----------------------------------------------------------------------------------------------
@@ -327,7 +334,7 @@ class Evidence(Held):
 
     def _busy(self, at_s: float, evidence: str) -> list[Sighting]:
         if not self.in_turn:
-            self.in_turn = True
+            self.in_turn, self.was_full = True, False
             self.turn_started_s = at_s if self.status == "idle" or evidence == "hook" else None
         return self._status("busy", evidence)
 

@@ -32,7 +32,7 @@ class Held:
     compacts: bool = False
     """A hook said that a compaction began; what the agent does next ends it."""
     was_full: bool = False
-    """The screen's word of a full context was told; a prompt further on it stands there no more."""
+    """That the context is full was told; another turn may tell it again."""
     wall_s: Callable[[], float] = time.time
 
     def gate(self, name: str, holds: bool, evidence: str) -> list[Sighting]:
@@ -82,7 +82,7 @@ class Held:
         return self._unlimited("its time is over") if self.limit.is_over(now_s) else []
 
     def _full(self, evidence: str) -> list[Sighting]:
-        """The context is full, told once for each notice and before the end of its turn."""
+        """The context is full, told once for each turn and, where that is known by then, before its end."""
         told, self.was_full = self.was_full, True
         return [] if told else [self._sighting("context.exhausted", evidence, role=self.role)]
 

@@ -35,6 +35,12 @@ MOST_S = 20.0
 LOOK_S = 0.03
 SETTLES_S = 2 * STILL_S
 """How long a seat of which nothing is known yet may take to prove that it is idle."""
+_HELD_BY = {
+    "rate-limited": "the program is rate-limited",
+    "compacting": "the program is compacting",
+    "login": "the program wants a login",
+}
+"""Gates of an agent that looks idle and could do nothing with a text."""
 _DONE, _HELD = "mat-done", "mat-held"
 
 
@@ -117,14 +123,14 @@ class Delivery:
     def _held_back(self, screen: Screen) -> Outcome | None:
         with self.seat.lock:
             hook_says, asked = self.seat.evidence.hook_says, self.seat.evidence.asked_by_hook
-            held_by = next((gate for gate in ("rate-limited", "compacting") if gate in self.seat.evidence.gates), None)
+            held_by = next((gate for gate in _HELD_BY if gate in self.seat.evidence.gates), None)
             ending = self.seat.evidence.has_just_ended(boot_s())
             left = self.seat.evidence.unsent
         if screen.state == "dialog" or asked:
             gate = "login" if screen.dialog == "login" else "dialog"
             return self._refused(gate, f"{screen.dialog or 'permission'} dialog ({screen.evidence})")
         if held_by is not None:
-            return self._refused(held_by, f"the program is {held_by}")
+            return self._refused(held_by, _HELD_BY[held_by])
         if screen.state == "busy" and ending:
             return None  # programs run the hook of a turn's end before they show the end
         if screen.state == "busy" or hook_says == "busy":

@@ -79,6 +79,8 @@ class Hooks(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     args: tuple[str, ...] = ()
     events: dict[str, str] = {}
     """The program's name of an event → ours; names that stand here on neither side are ignored."""
+    exhausted: str | None = None
+    """Finds in what the hook of a failed turn says of its error that the context is full, for good."""
     reports_prompt: bool = True
     """Whether `prompt-submitted` carries the text: `mat hook` keeps its first line and its digest."""
 
@@ -126,8 +128,8 @@ class Dialog(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Note(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Something that is worth telling: `error`, `rate-limited`, `context-full` (each a failed turn), `compacting` (a
-    gate while it stands), `compacted`, `retrying`, …
+    """Something that is worth telling: `error`, `rate-limited`, `context-full`, `login` (each a failed turn, the last
+    one a gate, too, until another turn begins), `compacting` (a gate while it stands), `compacted`, `retrying`, …
 
     A group named `said` is the part of the row that is told, else it is all of it.
     `ends`: it is the last thing that a turn shows of which no hook tells the end. On an idle screen that stands still
@@ -278,7 +280,7 @@ def shipped_folder() -> Path:
 _PATTERN_KEYS = frozenset(
     {
         *("match", "foot", "body", "mark", "indent", "right", "top", "bottom"),
-        *("chrome", "pasted", "menu", "turn_start", "resets"),
+        *("chrome", "pasted", "menu", "turn_start", "resets", "exhausted"),
     }
 )
 

@@ -59,7 +59,7 @@ class _Look:
 _Answer: TypeAlias = tuple[State, str | None, str]
 """State, kind of dialog, evidence."""
 
-FAILED = ("rate-limited", "context-full", "error")
+FAILED = ("rate-limited", "context-full", "login", "error")
 """Notes that make a failure of the turn which they stand under."""
 _LAB_NAMES = {
     "title": "pane_title", "dead": "pane_dead", "cmd": "pane_current_command", "mode": "pane_in_mode", "cur": "cursor",

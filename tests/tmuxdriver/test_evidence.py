@@ -413,3 +413,44 @@ def test_a_full_context_on_the_screen_is_told_before_its_turn_ends(seat: Evidenc
     assert said(found) == ["context.exhausted", "turn.ended error 5", "role.idle"]
     assert found[1].fields["detail"] == "■ Context window full"
     assert said(seat.looked(20, full, "a")) == []
+
+
+def test_a_full_context_is_told_though_a_hook_has_ended_the_turn_without_a_word_of_it(seat: Evidence) -> None:
+    """Once for a turn, whichever of the two tells it, and again for the next turn that fails so."""
+    full = screen("idle", notes=("context-full",))
+    seat.heard("turn-started", 1, {})
+    assert said(seat.heard("turn-ended", 2, {"outcome": "error"})) == ["turn.ended error 1", "role.idle"]
+    assert said(seat.looked(3, full, "a")) == ["context.exhausted"]
+    assert said(seat.looked(4, full, "b")) == []
+    seat.heard("turn-started", 10, {})
+    assert "context.exhausted" in said(seat.heard("turn-ended", 11, {"outcome": "exhausted"}))
+    assert said(seat.looked(12, IDLE, "c")) == []
+    assert said(seat.looked(13, full, "d")) == []
+
+
+def test_a_compaction_that_nothing_ends_is_looked_at_until_the_screen_is_at_rest(seat: Evidence) -> None:
+    """Some are refused at once, and no hook tells of that: a still screen alone would get no further look."""
+    made_idle(seat)
+    seat.heard("compaction", 10, {})
+    seat.looked(10.5, IDLE, "i")
+    assert seat.waits()
+    assert "gate.cleared compacting" in said(seat.looked(12.5, IDLE, "i"))
+    assert not seat.waits()
+
+
+def test_an_end_that_is_told_twice_ends_one_turn(seat: Evidence) -> None:
+    """A second word at once is of the same end; later it may be of a turn whose beginning was not heard."""
+    seat.heard("turn-started", 1, {})
+    assert said(seat.heard("turn-ended", 2, {"outcome": "error"})) == ["turn.ended error 1", "role.idle"]
+    assert seat.heard("turn-ended", 2.1, {"outcome": "error"}) == []
+    assert said(seat.heard("turn-ended", 9, {})) == ["turn.ended ok"]
+
+
+def test_a_turn_that_failed_for_want_of_a_login_is_the_gate_login(seat: Evidence) -> None:
+    """Every further text would fail, too; it ends with the next turn, which a person begins."""
+    refused = screen("idle", notes=("login", "error"))
+    seat.heard("turn-started", 1, {})
+    seat.heard("turn-ended", 2, {"outcome": "error"})
+    assert said(seat.looked(3, refused, "a")) == ["gate.raised login"]
+    assert said(seat.looked(4, TORN, "b")) == []
+    assert "gate.cleared login" in said(seat.looked(5, BUSY, "c"))

@@ -21,7 +21,7 @@ load = cache(profile.load)
 ENDS = {
     "claude": ["launched-after-denial", "launched-after-interrupt"],
     "codex": [
-        "after-dropnow", "after-err400", "after-err429", "after-err500", "launched-after-denial",
+        "after-dropnow", "after-err400", "after-err429", "after-err500", "full-refused", "launched-after-denial",
         "launched-after-error", "launched-after-interrupt",
     ],
 }  # fmt: skip
