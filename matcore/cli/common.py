@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import difflib
 import os
+import shutil
+import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +18,7 @@ import click
 
 from matcore.errors import Refused, Unavailable
 from matcore.places import StatePlaces, state_dir
-from matcore.show.text import json_line, plain
+from matcore.show.text import folded, json_line, plain
 
 if TYPE_CHECKING:
     from matcore.engine.book import Book
@@ -160,6 +162,13 @@ def echo_said(taken: bool, done: str) -> None:
     click.echo(
         plain(done if taken else f"{done}: noted; no supervisor takes it up yet, start one: mat up, or mat supervise")
     )
+
+
+def echo_lines(lines: Iterable[str]) -> None:
+    """Folded between words where a person reads; elsewhere each is one line."""
+    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+    for line in lines:
+        click.echo("\n".join(folded(line, width)) if width else line)
 
 
 def echo_json(data: object) -> None:

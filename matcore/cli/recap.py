@@ -6,7 +6,7 @@ import time
 
 import click
 
-from matcore.cli.common import echo_json, exists, json_option, known, places
+from matcore.cli.common import echo_json, echo_lines, exists, json_option, known, places
 from matcore.cli.naming import session_argument
 
 
@@ -21,28 +21,14 @@ def command(session: str | None, since: str, as_json: bool) -> None:
     told to you, what waits for you. Of all sessions, or of one."""
     import msgspec
 
-    from matcore.engine.book import Book
-    from matcore.engine.clock import SystemClock
-    from matcore.errors import MatError
-    from matcore.show import recap, snapshot
+    from matcore.show import recap
     from matcore.show.when import wall_since
 
     state = places()
     now_s = time.time()
     since_s = wall_since(since, now_s)
-    supervisor = snapshot.supervisor_of(state, SystemClock().boot_s())
-    page = []
-    for name in [exists(state, session)] if session else known(state):
-        try:
-            book = Book.read(state.journal(name))
-        except MatError as error:
-            click.echo(f"mat: {name}: {error}", err=True)
-            continue
-        with book.journal:
-            shot = snapshot.of(book, supervisor, now_s)
-            shot.session = name
-            page.append(recap.of(book, shot, since_s))
+    page = recap.page(state, [exists(state, session)] if session else known(state), since_s, now_s)
     if as_json:
         echo_json({"since": since_s, "until": now_s, "sessions": msgspec.to_builtins(page)})
     else:
-        click.echo("\n".join(recap.lines(page, since_s, now_s)))
+        echo_lines(recap.lines(page, since_s, now_s))

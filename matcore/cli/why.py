@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import shutil
-import sys
-import textwrap
 import time
 from typing import TYPE_CHECKING
 
 import click
 
-from matcore.cli.common import book_of, echo_json, json_option, places
+from matcore.cli.common import book_of, echo_json, echo_lines, json_option, places
 from matcore.cli.naming import session_argument, the_only
 from matcore.errors import Refused
 from matcore.show.text import clock, plain
@@ -48,15 +45,7 @@ def command(session: str | None, at: str | None, as_json: bool) -> None:
 
         echo_json({"session": name, "sentences": said, "snapshot": msgspec.to_builtins(shot)})
     else:
-        click.echo("\n".join(_wrapped(said)))
-
-
-def _wrapped(said: list[str]) -> list[str]:
-    """Between words, where a person reads; elsewhere one sentence a line."""
-    if not sys.stdout.isatty():
-        return said
-    width = max(40, shutil.get_terminal_size().columns)
-    return [textwrap.fill(each, width, subsequent_indent="  ", break_on_hyphens=False) for each in said]
+        echo_lines(said)
 
 
 def _past(then_s: float, now_s: float, session: str) -> float:

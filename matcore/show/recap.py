@@ -5,15 +5,17 @@ Read from the journals alone. A stall that was open at the beginning of that tim
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import msgspec
 
 from matcore.engine.book import Book
+from matcore.engine.clock import SystemClock
 from matcore.engine.journal import Entry, Journal
+from matcore.places import StatePlaces
 from matcore.rules.facts import HUMAN
-from matcore.show import waits
+from matcore.show import snapshot, waits
 from matcore.show.shapes import Snapshot
 from matcore.show.text import clock, duration, moment, plain, short
 
@@ -88,6 +90,20 @@ class Recap(msgspec.Struct):
     @property
     def is_quiet(self) -> bool:
         return not (self.cycles or self.handoffs or self.stalls or self.told or self.answered or self.waits)
+
+
+def page(state: StatePlaces, sessions: Iterable[str], since_s: float, now_s: float) -> list[Recap]:
+    """All of these sessions; one whose journal can't be read is on it with that."""
+    supervisor = snapshot.supervisor_of(state, SystemClock().boot_s())
+    found = []
+    for session in sessions:
+        shot, book = snapshot.read(state, session, supervisor, now_s)
+        if book is None:
+            found.append(Recap(session, shot.state, [], {}, [], [], 0, list(_waits(shot))))
+        else:
+            with book.journal:
+                found.append(of(book, shot, since_s))
+    return found
 
 
 def of(book: Book, shot: Snapshot, since_s: float) -> Recap:

@@ -16,6 +16,8 @@ from matcore.engine.book import Book
 from matcore.engine.clock import SystemClock
 from matcore.engine.journal import Entry
 from matcore.engine.ledger import PENDING, UNCONFIRMED, UNDELIVERABLE, Ledger, Relay
+from matcore.errors import MatError
+from matcore.places import StatePlaces
 from matcore.rules import decisions as d
 from matcore.rules import view
 from matcore.rules.state import State, Status
@@ -39,7 +41,7 @@ from matcore.show.shapes import (
 )
 from matcore.show.watch import state_of, supervisor_of
 
-__all__ = ["Snapshot", "Supervisor", "of", "supervisor_of", "unreadable"]
+__all__ = ["Snapshot", "Supervisor", "of", "read", "supervisor_of", "unreadable"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +50,21 @@ class _Times:
 
     now: float
     wall: Callable[[float], float]
+
+
+def read(state: StatePlaces, session: str, supervisor: Supervisor, now_s: float) -> tuple[Snapshot, Book | None]:
+    """The session of that folder's name, as it is now, and its book, which is the caller's to close. No book where its
+    journal can't be read, or holds entries that this mat can't follow: whatever it is, it is this session's own."""
+    try:
+        book = Book.read(state.journal(session))
+    except MatError as error:
+        return unreadable(session, str(error), supervisor, now_s), None
+    except Exception as error:  # noqa: BLE001 - any of them must hide no other session
+        fault = f"{state.journal(session)}: this mat can't follow its entries ({error}); see: mat verify {session}"
+        return unreadable(session, fault, supervisor, now_s), None
+    shot = of(book, supervisor, now_s)
+    shot.session = session  # a put-aside one is known by its folder's name
+    return shot, book
 
 
 def of(book: Book, supervisor: Supervisor, now_s: float, *, is_over: bool = False) -> Snapshot:

@@ -14,9 +14,7 @@ import msgspec
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.text import Text
 
-from matcore.engine.book import Book
 from matcore.engine.clock import SystemClock
-from matcore.errors import MatError
 from matcore.places import StatePlaces
 from matcore.show import panel, snapshot, waits
 from matcore.show.shapes import Snapshot, Supervisor
@@ -41,21 +39,7 @@ class Look(msgspec.Struct):
 def look(state: StatePlaces, sessions: Iterable[str]) -> Look:
     """One whose journal can't be read says so, and hides no other."""
     supervisor = snapshot.supervisor_of(state, SystemClock().boot_s())
-    return Look(supervisor, [_snapshot(state, session, supervisor) for session in sessions])
-
-
-def _snapshot(state: StatePlaces, session: str, supervisor: Supervisor) -> Snapshot:
-    try:
-        book = Book.read(state.journal(session))
-    except MatError as error:
-        return snapshot.unreadable(session, str(error), supervisor, time.time())
-    except Exception as error:  # noqa: BLE001 - entries that this mat can't fold: whatever it is, it is this session's
-        fault = f"{state.journal(session)}: this mat can't follow its entries ({error}); see: mat verify {session}"
-        return snapshot.unreadable(session, fault, supervisor, time.time())
-    with book.journal:
-        shot = snapshot.of(book, supervisor, time.time())
-    shot.session = session  # a put-aside one is known by its folder's name
-    return shot
+    return Look(supervisor, [snapshot.read(state, session, supervisor, time.time())[0] for session in sessions])
 
 
 def render(seen: Look, *, on_screen: bool = False) -> RenderableType:

@@ -33,6 +33,26 @@ def short(text: object, most: int) -> str:
     return said if len(said) <= most else said[: most - 1] + "…"
 
 
+def folded(text: str, width: int) -> list[str]:
+    """A line between its words, in lines of at most `width` cells, each further one indented by two more. A word that
+    is longer (a path, a command's argument) stays whole, so that it can be copied."""
+    indent = " " * (len(text) - len(text.lstrip(" ")))
+    lines, line = list[str](), indent
+    for word in text.split():
+        longer = f"{line} {word}" if line.strip() else f"{line}{word}"
+        if line.strip() and _cells(longer) > width:
+            lines.append(line)
+            longer = f"{indent}  {word}"
+        line = longer
+    return [*lines, line]
+
+
+def _cells(text: str) -> int:
+    """How many columns of a terminal it takes."""
+    wide = sum(unicodedata.east_asian_width(character) in ("W", "F") for character in text)
+    return len(text) + wide - sum(unicodedata.combining(character) > 0 for character in text)
+
+
 def json_line(data: object) -> str:
     """One JSON text on one line. What can't be printed is escaped, as JSON has it, so that a terminal takes no harm."""
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from matcore.engine.journal import NewEntry
 from matcore.places import StatePlaces
 from tests.matcore.cli.conftest import Mat, Tell
 from tests.matcore.cli.told import WINDOW_S, supervised
@@ -73,6 +74,22 @@ def test_episodes_can_be_read_at_any_width(mat: Mat, tell: Tell, monkeypatch: py
     assert max(map(len, out.splitlines())) <= int(columns)
     for words in ("review", "(r-000001)", "2 of 3", "still open"):
         assert words in " ".join(out.split())
+
+
+def test_a_journal_that_cannot_be_read_hides_no_other(mat: Mat, tell: Tell, state: StatePlaces) -> None:
+    """Damaged, or of a newer mat: it waits for you on the page, with what to do, and the others are told."""
+    tell("good", ago=60).working()
+    told = tell("newer", ago=60)
+    told.book.journal.append([NewEntry(told.now, told.now, "engine", "engine.up", {"surprise": True})])
+    state.session("torn").mkdir()
+    state.journal("torn").write_bytes(b"no database" * 999)
+    with supervised(state, "good"):
+        code, out, _ = mat("recap")
+    assert code == 0
+    assert "cycle c1: open" in out
+    assert "mat verify torn" in out
+    assert "mat verify newer" in out
+    assert "can't follow its entries" in out
 
 
 def test_a_question_of_mat_is_not_an_agents(mat: Mat, tell: Tell, state: StatePlaces) -> None:

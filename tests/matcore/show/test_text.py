@@ -10,7 +10,7 @@ import pytest
 from matcore.errors import BadConfig
 from matcore.rules import decisions
 from matcore.show import phrases
-from matcore.show.text import clock, duration, moment, plain, short
+from matcore.show.text import clock, duration, folded, moment, plain, short
 from matcore.show.when import wall_since
 
 
@@ -47,6 +47,22 @@ def test_what_is_too_long_says_so() -> None:
     """By its last character."""
     assert short("abcdef", 4) == "abc…"
     assert short("abcd", 4) == "abcd"
+
+
+@pytest.mark.parametrize(
+    ("line", "width", "lines"),
+    [
+        ("one two three", 8, ["one two", "  three"]),
+        ("  one two", 7, ["  one", "    two"]),
+        ("go: mat attach a-very-long-name", 12, ["go: mat", "  attach", "  a-very-long-name"]),
+        ("漢字 漢字 漢字", 10, ["漢字 漢字", "  漢字"]),
+        ("", 10, [""]),
+        ("short", 80, ["short"]),
+    ],
+)
+def test_a_line_is_folded_between_its_words(line: str, width: int, lines: list[str]) -> None:
+    """By the columns that it takes; what is longer than a line stays whole, to be copied."""
+    assert folded(line, width) == lines
 
 
 def test_times_as_people_type_them() -> None:
