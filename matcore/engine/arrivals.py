@@ -17,10 +17,10 @@ from matcore.engine import desk, guard, heartbeat, registry, resuming, revival, 
 from matcore.engine.barrier import Watched
 from matcore.engine.book import Fact, Item, Note
 from matcore.engine.events import Ended, Restarted, SpoolTouched
-from matcore.engine.intake import Unfit
 from matcore.engine.journal import JournalUnusable
 from matcore.engine.poller import Poller
 from matcore.engine.session import Session
+from matcore.engine.spoolread import Unfit
 from matcore.errors import MatError
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from typing import Any
 from matcore import said_index
 from matcore.engine import intake, spool
 from matcore.engine.book import Fact, Item, Note
-from matcore.engine.intake import Unfit
 from matcore.engine.session import Session
+from matcore.engine.spoolread import Unfit
 from matcore.places import SessionPlaces
 
 log = logging.getLogger("mat.desk")

@@ -12,20 +12,16 @@ from typing import Any
 from matcore.engine import answers, letters, naming, speakers
 from matcore.engine.book import Fact, Note
 from matcore.engine.driver import Sighting
+from matcore.engine.permitted import permitted
 from matcore.engine.session import Session
-from matcore.engine.spool import permitted
+from matcore.engine.spoolread import Unfit
 from matcore.rules.facts import FactError
 from matcore.words import messages
 
-MAX_WAIT_S = 4 * 3600.0
 SHORT_BODY = 700
 MAX_AHEAD = 1000
 """Numbers come from an index, one after the other; one far beyond is a mistake, and gets the next number."""
 Record = Mapping[str, Any]
-
-
-class Unfit(Exception):
-    """A record that can't be taken up. Its text is the reason."""
 
 
 def from_role(session: Session, role: str, record: Record) -> None:
@@ -157,10 +153,11 @@ def _wait(session: Session, by: str, record: Record) -> None:
     if record.get("done"):
         session.take("gate.cleared", gate, source=record["id"])
         return
-    for_s = min(float(record["until_s"]), MAX_WAIT_S)
-    if for_s <= 0:
-        raise Unfit(f"a wait of {for_s:g} s")
-    fields = {**gate, "until": session.clock.now() + for_s, "reason": str(record.get("reason", ""))[:200]}
+    fields = {
+        **gate,
+        "until": session.clock.now() + float(record["until_s"]),
+        "reason": str(record.get("reason", ""))[:200],
+    }
     session.take("gate.raised", fields, source=record["id"])
 
 

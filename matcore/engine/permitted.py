@@ -12,7 +12,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
-LONGEST_WAIT_S = 4 * 3600
+from matcore.said_wait import MAX_WAIT_S
 
 _Name = Annotated[str, Meta(pattern=r"^[a-z][a-z0-9-]{0,31}$")]
 _Id = Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$")]
@@ -78,7 +78,7 @@ class _Resumed(msgspec.Struct):
 
 
 class _Wait(msgspec.Struct):
-    until_s: Annotated[float, Meta(gt=0, le=LONGEST_WAIT_S)]
+    until_s: Annotated[float, Meta(gt=0, le=MAX_WAIT_S)]
     reason: str = ""
 
 

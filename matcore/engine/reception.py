@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from matcore.engine import desk, intake, speakers, starting
 from matcore.engine.barrier import Watched
 from matcore.engine.book import Fact, Note
-from matcore.engine.intake import Unfit
 from matcore.engine.permitted import permitted
+from matcore.engine.spoolread import Unfit
 
 if TYPE_CHECKING:
     from matcore.engine.supervisor import Supervisor

@@ -17,12 +17,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from matcore.engine.permitted import permitted
 from matcore.engine.spoolread import Record, Unfit, read
-from matcore.engine.spoolwatch import Watcher
 from matcore.spoolfile import MAX_BYTES, make_folder
-
-__all__ = ["Item", "SetAside", "Watcher", "done", "make", "permitted", "set_aside", "take"]
 
 KEPT_ASIDE = 100
 SHOWN_CHARACTERS = 120

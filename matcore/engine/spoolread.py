@@ -30,7 +30,7 @@ Record = dict[str, object]
 
 
 class Unfit(Exception):
-    """This file is no record. Its text is the reason."""
+    """What lies in a spool can't be taken up, for what it is or for what it says. Its text is the reason."""
 
 
 def read(folder: int, name: str, owner_uid: int, session: str | None) -> Record:

@@ -28,6 +28,7 @@ from matcore.engine.poller import Poller
 from matcore.engine.reception import Reception
 from matcore.engine.registry import Registry
 from matcore.engine.session import Session
+from matcore.engine.spoolwatch import Watcher
 from matcore.places import StatePlaces
 
 log = logging.getLogger("mat.supervisor")
@@ -63,7 +64,7 @@ class Supervisor:
         self.pollers: dict[str, Poller] = {}
         self.effects = effects(self.queue.put)
         self.registry = Registry(places, self.effects, self.host, drivers or Drivers())
-        self.watcher = spool.Watcher(lambda folder: self.queue.put(SpoolTouched(folder)))
+        self.watcher = Watcher(lambda folder: self.queue.put(SpoolTouched(folder)))
         self.host_notices = Host(places)
         self._ballast = Ballast(places.ballast)
         self.barrier = Barrier(self._ballast, self._tell_of_disk)
