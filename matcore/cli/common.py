@@ -159,9 +159,14 @@ def backends(workdir: Path) -> list[str]:
 
 def echo_said(taken: bool, done: str) -> None:
     """Say what became of a record."""
-    click.echo(
-        plain(done if taken else f"{done}: noted; no supervisor takes it up yet, start one: mat up, or mat supervise")
-    )
+    from matcore.engine import heartbeat
+
+    if taken:
+        click.echo(plain(done))
+    elif heartbeat.alive(places()):
+        click.echo(plain(f"{done}: noted; a supervisor runs and has not taken it up yet, see: mat doctor"))
+    else:
+        click.echo(plain(f"{done}: noted; no supervisor takes it up yet, start one: mat up, or mat supervise"))
 
 
 def echo_lines(lines: Iterable[str]) -> None:

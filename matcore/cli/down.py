@@ -50,5 +50,8 @@ def down(state: StatePlaces, session: str) -> None:
             if any(journal.entries(after=seq, names=["engine.down"])):
                 return
         if time.monotonic() > until:
-            raise Unavailable(f"{session} has not ended after {ENDS_WITHIN_S:g} s; see {state.log}")
+            raise Unavailable(
+                f"{session} has not ended after {ENDS_WITHIN_S:g} s; it is asked for, and done once the supervisor "
+                f"answers; see: mat doctor, and {state.log}"
+            )
         time.sleep(0.05)

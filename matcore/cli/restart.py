@@ -43,7 +43,10 @@ def command(session: str, role: str, as_json: bool) -> None:
                 _say(session, role, str(now) if now else None, resumed=bool(now) and now == before, as_json=as_json)
                 return
         time.sleep(0.05)
-    raise Unavailable(f"{role} was not started within {WITHIN_S:g} s; see {state.log}")
+    raise Unavailable(
+        f"{role} was not restarted within {WITHIN_S:g} s; it is asked for, and done once the supervisor answers; "
+        f"see: mat doctor, and {state.log}"
+    )
 
 
 def _say(session: str, role: str, agent_session: str | None, *, resumed: bool, as_json: bool) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from matcore.cli import restart
+from matcore.cli import common, restart
 from matcore.engine import guard
 from matcore.places import StatePlaces
 from tests.matcore.cli.conftest import Mat, Tell
@@ -44,6 +44,21 @@ def test_what_is_said_waits_for_a_supervisor(
     [said] = spooled(state)
     assert record.items() <= said.items()
     assert said["session"] == "duo"
+
+
+@pytest.mark.parametrize("age_s", [0.5, 60.0])
+@pytest.mark.parametrize("words", [("resume", "duo"), ("pause", "duo")])
+def test_what_a_supervisor_does_not_take_up_waits_for_it(
+    mat: Mat, tell: Tell, state: StatePlaces, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], age_s: float
+) -> None:
+    """One that runs and does not answer is not to be started: `mat doctor` says what is wrong with it."""
+    tell().working()
+    monkeypatch.setattr(common, "TAKE_UP_S", 0.1)
+    with supervised(state, "duo", age_s=age_s):
+        code, out, err = mat(*words)
+    assert code == 0, err
+    assert "noted; a supervisor runs and has not taken it up yet, see: mat doctor" in out
+    assert "mat supervise" not in out
 
 
 def test_a_goal_is_said_to_whoever_has_to_begin(mat: Mat, tell: Tell, state: StatePlaces) -> None:
