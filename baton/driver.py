@@ -82,6 +82,8 @@ class BatonDriver:
         if not serves:
             record.write(record.job_path(places), job)
             process.start(places)
+        else:
+            process.keep(places)
         worker = lock.holder(record.lock_path(places))
         return {
             name: {"started": not serves, "worker": worker, "agent_session": role.seat}
@@ -134,7 +136,7 @@ class BatonDriver:
         """End the turn that runs and go on in that agent session, or in a new one. Raises `Unavailable`."""
         watch = self._session(session)
         if not process.is_alive(watch.places):
-            process.start(watch.places)
+            process.again(watch.places)
         seat = resume or new_session()
         path = record.order_path(watch.places, role)
         record.write(path, Order(str(time.time_ns()), seat, resumed=resume is not None))

@@ -1,4 +1,4 @@
-"""The worker as a process: started detached, found by its lock, ended with all that it runs."""
+"""The worker and its keeper as processes: started detached, found by their locks, ended with all that they run."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 
-from baton import left, lock, record
+from baton import keeper, left, lock, record
+from baton.keeper import Kept
 from baton.mailbox import Mailbox
 from baton.record import IDLE
 from matcore.errors import Unavailable
@@ -20,30 +21,86 @@ from matcore.places import SessionPlaces
 STARTS_WITHIN_S = 15.0
 ENDS_WITHIN_S = 14.0
 LOOK_S = 0.005
+LOST = (
+    "the process that kept the environment of `mat up` has ended, and no turn is run in another one; "
+    "start it where the agents' variables are set: mat up"
+)
 _OF_A_TURN = ("MAT_SESSION", "MAT_ROLE", "MAT_DIR", left.TURN)
 
 
-def begin(places: SessionPlaces) -> subprocess.Popen[bytes]:
-    """Start a worker, detached, and don't wait for it. Raises `OSError`."""
+def begin(places: SessionPlaces, *, idle: bool = False) -> subprocess.Popen[bytes]:
+    """Start a keeper in this process's environment, detached, and don't wait for it; it starts a worker unless `idle`.
+    Raises `OSError`."""
     env = {name: value for name, value in os.environ.items() if name not in _OF_A_TURN}
+    argv = [sys.executable, "-m", "baton.keeper", str(places.root), *(["--idle"] if idle else [])]
     with record.log_path(places).open("ab") as out:
-        worker = subprocess.Popen(
-            [sys.executable, "-m", "baton.worker", str(places.root)],
-            stdin=subprocess.DEVNULL, stdout=out, stderr=out, start_new_session=True, cwd="/", env=env,
-        )  # fmt: skip
-    # Reaped when it ends, so that a dead worker of this process is no zombie that looks alive.
-    threading.Thread(target=worker.wait, daemon=True).start()
-    return worker
+        started = subprocess.Popen(
+            argv, stdin=subprocess.DEVNULL, stdout=out, stderr=out, start_new_session=True, cwd="/", env=env
+        )
+    # Reaped when it ends, so that a dead keeper of this process is no zombie that looks alive.
+    threading.Thread(target=started.wait, daemon=True).start()
+    return started
 
 
 def start(places: SessionPlaces) -> None:
-    """Start a worker and wait until it, or another, holds the lock. Raises `Unavailable`."""
+    """Start a keeper with its worker and wait until this, or another, holds the lock. Raises `Unavailable`."""
+    end_keeper(places)  # one of an earlier `mat up` has that one's environment
     try:
-        worker = begin(places)
+        started = begin(places)
     except OSError as error:
         raise Unavailable(f"no worker can be started: {error}") from error
+    _until_it_serves(places, lambda: started.poll() is not None)
+
+
+def keep(places: SessionPlaces) -> None:
+    """See to it that a worker which serves already is started again in an environment like this one, should it die."""
+    if keeper.look(places.root) is None:
+        with suppress(OSError, Unavailable):
+            begin(places, idle=True)
+            wait(lambda: keeper.look(places.root) is not None, STARTS_WITHIN_S, "no keeper")
+
+
+def again(places: SessionPlaces) -> None:
+    """Have another worker started in the environment of `mat up`, and wait for it. Raises `Unavailable`."""
+    kept = ask(places)
+    _until_it_serves(places, lambda: has_failed(places, kept.starts))
+
+
+def ask(places: SessionPlaces) -> Kept:
+    """Ask for another worker, and don't wait for it. Returns what its keeper said before. Raises `Unavailable`."""
+    kept = keeper.look(places.root)
+    if kept is None:
+        raise Unavailable(LOST)
+    try:
+        os.kill(kept.pid, keeper.AGAIN)
+    except ProcessLookupError as error:
+        raise Unavailable(LOST) from error
+    return kept
+
+
+def has_failed(places: SessionPlaces, before: int) -> bool:
+    """Whether the worker that was asked for after so many starts has ended."""
+    kept = keeper.look(places.root)
+    return kept is not None and kept.starts > before and kept.worker == 0
+
+
+def end_keeper(places: SessionPlaces) -> None:
+    """With the worker that it has started, if any. Raises `Unavailable` where it does not end."""
+    kept = keeper.look(places.root)
+    if kept is None:
+        return
+    with suppress(ProcessLookupError):
+        os.kill(kept.pid, signal.SIGTERM)
+    try:
+        wait(lambda: keeper.look(places.root) is None, ENDS_WITHIN_S, "the worker does not end")
+    except Unavailable:
+        with suppress(ProcessLookupError):
+            os.kill(kept.pid, signal.SIGKILL)
+
+
+def _until_it_serves(places: SessionPlaces, has_ended: Callable[[], bool]) -> None:
     where = f"see {record.log_path(places)}"
-    wait(lambda: is_alive(places) or worker.poll() is not None, STARTS_WITHIN_S, f"no worker started; {where}")
+    wait(lambda: is_alive(places) or has_ended(), STARTS_WITHIN_S, f"no worker started; {where}")
     if not is_alive(places):
         raise Unavailable(f"the worker ended at once; {where}")
 
@@ -54,6 +111,7 @@ def is_alive(places: SessionPlaces) -> bool:
 
 def stop(places: SessionPlaces, roles: Sequence[str]) -> None:
     """End the worker and all that its turns have started. What waited in the mailboxes is set aside."""
+    end_keeper(places)
     pid = lock.holder(record.lock_path(places))
     if pid is not None:
         with suppress(ProcessLookupError):

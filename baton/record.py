@@ -113,6 +113,18 @@ def log_path(places: SessionPlaces) -> Path:
     return places.root / "worker.log"
 
 
+def last_lines(log: Path, lines: int = 3, longest: int = 4096) -> str:
+    """The last few lines of a log that say something; empty where there is none."""
+    try:
+        with log.open("rb") as file:
+            file.seek(0, os.SEEK_END)
+            file.seek(-min(file.tell(), longest), os.SEEK_END)
+            text = file.read().decode("utf-8", "replace")
+    except OSError:
+        return ""
+    return "\n".join([line.strip() for line in text.splitlines() if line.strip()][-lines:])
+
+
 def turns_path(places: SessionPlaces) -> Path:
     return places.root / "turns"
 

@@ -7,8 +7,6 @@ within ten minutes; then its roles are gone, which the engine tells as a crash l
 from __future__ import annotations
 
 import logging
-import os
-import subprocess
 import threading
 import time
 from collections import deque
@@ -16,11 +14,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from baton import process, record
+from baton import keeper, process, record
+from baton.keeper import Kept
 from baton.record import BUSY, IDLE, Job, Last, State
 from baton.runtimes import CONTEXT_FULL, RATE_LIMIT
 from matcore.engine.driver import SessionSpec, Sighting
-from matcore.errors import MatError
+from matcore.errors import MatError, Unavailable
 from matcore.places import SessionPlaces
 
 log = logging.getLogger("mat.baton")
@@ -51,8 +50,9 @@ class Watch:
     gone: str | None = None
     _roles: dict[str, _Role] = field(default_factory=dict)
     _deaths: deque[float] = field(default_factory=deque)
-    _starting: subprocess.Popen[bytes] | None = None
+    _asked: Kept | None = None
     _since_s: float = 0.0
+    _cleaned_s: float | None = None
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     @classmethod
@@ -76,7 +76,7 @@ class Watch:
         """What is new: one lock, and one `stat` for each role."""
         with self._lock:
             if process.is_alive(self.places):
-                self.gone, self._starting = None, None
+                self.gone, self._asked, self._cleaned_s = None, None, None
                 return [sighting for role in self._roles for sighting in self._look_at(role)]
             if self.gone is None:
                 self._revive()
@@ -95,7 +95,8 @@ class Watch:
 
     def _gone(self, why: str) -> list[Sighting]:
         """All roles are. A crash loop stands with the first alone, for it is one for all of them."""
-        told = [s for role in self._roles for s in self._say(role, "gone", BY_LOCK, reason="no worker")]
+        left = record.last_lines(record.log_path(self.places)) if why == CRASH_LOOP else why
+        told = [s for role in self._roles for s in self._say(role, "gone", BY_LOCK, reason="no worker", said=left)]
         first = {"reason": why, "times": len(self._deaths), "minutes": int(WITHIN_S // 60)}
         return [Sighting(s.session, s.name, {**s.fields, **first}, s.evidence) for s in told[:1]] + told[1:]
 
@@ -149,29 +150,35 @@ class Watch:
         return Sighting(self.spec.session, name, {"role": role, **fields}, BY_RECORD)
 
     def _revive(self) -> None:
-        """Start a worker that has died again, unless it keeps dying, or it would lack what its roles were promised."""
+        """Have a worker that has died started again, unless it keeps dying or its environment is lost."""
         now_s = time.monotonic()
-        if self._starting is not None and self._starting.poll() is None:
+        if self._asked is not None and not process.has_failed(self.places, self._asked.starts):
             if now_s - self._since_s < process.STARTS_WITHIN_S:
                 return
-            self._starting.kill()
-        missing = sorted({name for role in self.spec.roles for name in role.env if name not in os.environ})
+        elif self._asked is None and not keeper.lock_path(self.places.root).exists():
+            # Somebody has cleaned the folder away: its keeper is about to take it anew.
+            self._cleaned_s = now_s if self._cleaned_s is None else self._cleaned_s
+            if now_s - self._cleaned_s < process.STARTS_WITHIN_S:
+                return
         self._deaths.append(now_s)
         while now_s - self._deaths[0] > WITHIN_S:
             self._deaths.popleft()
         if len(self._deaths) >= TOO_MANY:
             self.gone = CRASH_LOOP
-        elif missing:
-            self.gone = f"its worker has died, and {', '.join(missing)} is not in the supervisor's environment: mat up"
         else:
-            try:
-                if not record.job_path(self.places).exists():
-                    record.write(record.job_path(self.places), self.job())
-                self._starting, self._since_s = process.begin(self.places), now_s
-            except (OSError, MatError) as error:
-                log.error("%s: no worker could be started: %s", self.spec.session, error)  # noqa: TRY400
+            self._ask(now_s)
         if self.gone is not None:
             log.error("%s: its worker is not started again: %s", self.spec.session, self.gone)
+
+    def _ask(self, now_s: float) -> None:
+        try:
+            if not record.job_path(self.places).exists():
+                record.write(record.job_path(self.places), self.job())
+            self._asked, self._since_s = process.ask(self.places), now_s
+        except Unavailable as error:
+            self.gone = f"its worker has died; {error}"
+        except (OSError, MatError) as error:
+            log.error("%s: no worker could be started: %s", self.spec.session, error)  # noqa: TRY400
 
 
 def _turns(state: State) -> int:

@@ -5,17 +5,18 @@ from __future__ import annotations
 import os
 import shutil
 import signal
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
 
-from baton import process
+from baton import keeper, process
 from baton.driver import BatonDriver
 from matcore.engine.driver import RoleSpec, SessionSpec, Verdict
 from matcore.errors import BadConfig, OurMistake, Unavailable
 from tests.baton.rig import Rig
-from tests.contract import SESSION, Contract, Watcher, up
+from tests.contract import SESSION, Contract, up
 from tests.waiting import wait_for
 
 
@@ -133,23 +134,82 @@ def test_a_worker_that_keeps_dying_is_one_crash_loop(rig: Rig) -> None:
     assert len([s for s in watcher.seen if s.name == "role.gone"]) == 2
 
 
-def test_a_worker_without_its_variables_is_not_started(
-    make_rig: Callable[..., Rig], monkeypatch: pytest.MonkeyPatch
+def told_env(rig: Rig) -> dict[str, str]:
+    """The environment of the newest turn."""
+    lines = (rig.kept / "env").read_text().splitlines()
+    return dict(line.split("=", 1) for line in lines if "=" in line)
+
+
+def test_a_worker_that_is_started_again_has_the_environment_of_mat_up(
+    rig: Rig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A supervisor that lacks a role's key starts no worker that would fail in every turn; `mat up` does."""
-    monkeypatch.setenv("ROLE_KEY_OF_THE_TEST", "1")
-    rig = make_rig()
-    role = RoleSpec("dev", "quick", rig.work, rig.prompt, env=("ROLE_KEY_OF_THE_TEST",))
-    spec = SessionSpec(SESSION, rig.work, (role,), os.environ["PATH"])
-    rig.driver.adopt(spec, rig.driver.launch(spec, resume={}))
+    """All of it, whatever the supervisor's own has under these names: its agents are the user's, not the guard's."""
+    rig.program.write_text('#!/bin/sh\ncat >/dev/null\nenv >"%s/env"\necho noted\n' % rig.kept)  # noqa: UP031
+    monkeypatch.setenv("KEY_OF_THE_TEST", "of mat up")
+    watcher = up(place := BatonPlace(rig))
+    monkeypatch.setenv("KEY_OF_THE_TEST", "of the supervisor")
+    monkeypatch.setenv("ANOTHER_OF_THE_TEST", "of the supervisor")
+    for number in (1, 2):
+        rig.kill()
+        wait_for(lambda: watcher.tick() is not None and rig.pid(), what="another worker")
+        place.driver.deliver(SESSION, "dev", f"[mat] {number}", "[mat]")
+        rig.settle(done=number)
+        assert told_env(rig)["KEY_OF_THE_TEST"] == "of mat up"
+        assert "ANOTHER_OF_THE_TEST" not in told_env(rig)
+
+
+def keeper_pid(rig: Rig) -> int:
+    kept = keeper.look(rig.places.root)
+    assert kept is not None
+    return kept.pid
+
+
+def test_a_worker_whose_environment_is_lost_is_left_to_mat_up(rig: Rig) -> None:
+    """Whoever kept it has died, too: no other one is taken in its place, and it is said what to do; `mat up` does."""
+    watcher = up(place := BatonPlace(rig))
+    os.kill(keeper_pid(rig), signal.SIGKILL)
+    wait_for(lambda: keeper.look(rig.places.root) is None, what="its end")
     rig.kill()
-    monkeypatch.delenv("ROLE_KEY_OF_THE_TEST")
-    watcher = Watcher(rig.driver)
     gone = watcher.seen[watcher.wait("role.gone", "dev")]
-    assert "ROLE_KEY_OF_THE_TEST" in str(gone.fields["reason"])
-    monkeypatch.setenv("ROLE_KEY_OF_THE_TEST", "1")
-    rig.driver.launch(spec, resume={})
+    assert "the environment of `mat up` has ended" in str(gone.fields["said"])
+    assert str(gone.fields["said"]).endswith("mat up")
+    with pytest.raises(Unavailable, match="mat up"):
+        place.driver.restart(SESSION, "dev", resume=None)
+    place.driver.launch(rig.spec, resume={})
     watcher.wait("role.idle", "dev")
+
+
+def test_up_brings_back_who_keeps_the_environment(rig: Rig) -> None:
+    """The worker lives, only that one has died: `mat up` starts nothing but another of it."""
+    up(place := BatonPlace(rig))
+    before = rig.pid()
+    os.kill(keeper_pid(rig), signal.SIGKILL)
+    wait_for(lambda: keeper.look(rig.places.root) is None, what="its end")
+    seats = place.driver.launch(rig.spec, resume={})
+    assert not any(seat["started"] for seat in seats.values())
+    assert rig.pid() == before
+    rig.kill()
+    wait_for(lambda: place.driver.observe() is not None and rig.pid(), what="another worker")
+
+
+def test_a_worker_that_can_not_start_is_seen_at_once(rig: Rig) -> None:
+    """What it serves can't be read: nobody waits for a lock that nobody will take."""
+    rig.places.root.mkdir(exist_ok=True)
+    (rig.places.root / "worker.json").write_text("torn")
+    began = time.monotonic()
+    with pytest.raises(Unavailable, match="ended at once"):
+        process.start(rig.places)
+    assert time.monotonic() - began < process.STARTS_WITHIN_S / 2
+    wait_for(lambda: not rig.running(), what="nothing left")
+
+
+@pytest.mark.slow
+def test_a_folder_that_is_gone_for_good_has_no_keeper(rig: Rig) -> None:
+    """Without a worker and without a folder there is nothing to keep."""
+    process.keep(rig.places)
+    assert keeper.look(rig.places.root) is not None
+    shutil.rmtree(rig.places.root)
+    wait_for(lambda: not rig.running(), 2 * keeper.WAITS_S, "nothing left")
 
 
 def test_a_message_that_nobody_takes_is_taken_back(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -191,6 +191,9 @@ def test_a_worker_that_keeps_dying_is_told_once(make: Callable[..., HeadlessDuo]
     duo.wait("engine.told", 20, ok=True)
     assert [e.data["kind"] for e in duo.entries("engine.telling")] == ["crash-loop"]
     assert "mat restart duo dev" in duo.told()
+    time.sleep(4)  # the promise is about silence: several looks later none is started
+    assert duo.worker_pid() is None
+    assert duo.told().count("ended 3 times") == 1
     duo.mat("restart", "duo", "dev")
     duo.wait("role.idle", 30, count=2, role="dev")
     duo.wait("role.idle", 30, count=2, role="review")
