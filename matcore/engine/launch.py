@@ -183,7 +183,7 @@ def _wait_until_watched(state: StatePlaces, session: str, record: str | None) ->
             said = f" ({why.strip().rpartition(chr(10))[2]})" if why else ""
             raise Unavailable(
                 f"session {session} was launched, but nobody watches it after {WATCHED_WITHIN_S:g} s{said};"
-                f" see {state.log}"
+                f" see: mat doctor, and {state.log}"
             )
         time.sleep(0.05)
 
