@@ -50,10 +50,10 @@ def panel(shot: Snapshot, width: int) -> RenderableType:
     table.add_column(style="dim", no_wrap=not narrow, max_width=_LABEL if narrow else None)
     table.add_column(overflow="fold")
     for label, what in _rows(shot, narrow):
-        table.add_row(Text(label, "bold red" if label.isupper() else ""), what)
+        table.add_row(Text(label, "not dim bold red" if label.isupper() else ""), what)
     title = Text(f" {plain(shot.session)}")
     for part in (plain(shot.driver), WORDS[shot.state]):
-        title.append(f" · {part}" if part else "", BORDERS[shot.state])
+        title.append(f" · {part}" if part else "", border(shot))
     title.append(" ")
     return Panel(table, title=title, title_align="left", border_style=border(shot))
 
@@ -121,7 +121,7 @@ def _rows(shot: Snapshot, narrow: bool) -> Iterator[Row]:
 
 
 def _wait(wait: Wait) -> Text:
-    text = Text(short(wait.what, 2 * _MOST_TEXT), "bold yellow")
+    text = Text().append(short(wait.what, 2 * _MOST_TEXT), "bold yellow")
     if wait.text:
         text.append(": ", "bold yellow").append(short(wait.text, _MOST_ASKED), "yellow")
     return text.append(f"\n{wait.verb}: ", "").append(wait.command, "bold")
