@@ -87,7 +87,7 @@ def line(shot: Snapshot) -> Text:
         parts.append(f"{len(shot.not_delivered)} NOT DELIVERED")
     if shot.state == "watched" and all(wait.label in _BESIDE for wait in waits.of(shot)):
         parts.append(_now(shot).plain)
-    text = Text(f"{plain(shot.session)}", "bold")
+    text = Text().append(plain(shot.session), "bold")
     return text.append(f": {' · '.join(parts)}", "red" if shot.needs is not None else border(shot) if parts else "dim")
 
 

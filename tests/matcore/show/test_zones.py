@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 
 import pytest
 
+from matcore.engine.clock import Mark, SystemClock
 from matcore.places import StatePlaces
 from matcore.show.text import clock, duration, moment
 from matcore.show.when import wall_since
@@ -89,6 +91,22 @@ def test_a_clock_time_is_the_last_of_its_kind(zone: Zone, given: str, now: str, 
     """On the days of 23 and 25 hours, too."""
     zone(BERLIN)
     assert clock(wall_since(given, utc(now))) == clock(utc(meant))
+
+
+@pytest.mark.parametrize("set_by_s", [-3 * 3600, 3 * 3600])
+def test_a_calendar_that_was_set_makes_nothing_longer_or_shorter(
+    mat: Mat, tell: Tell, state: StatePlaces, set_by_s: float
+) -> None:
+    """Durations go by the clock that can't be set, and times are those of the calendar as it is now."""
+    told, host = tell(ago=432), SystemClock()
+    told.book.journal.add_mark(Mark(host.boot_id(), host.boot_s() - (time.time() - told.now), told.now, told.now))
+    told.fact("cycle.opened", cycle="c1", goal="x", by="human").fact("role.idle", role="dev")
+    told.book.take(told.now, told.now + set_by_s, "role.busy", {"role": "review", "evidence": "hook"})
+    with supervised(state, "duo"):
+        out = mat("why", "duo")[1]
+        shot = json.loads(mat("status", "--json")[1])["sessions"][0]
+    assert "review has been working for 7m 1" in out
+    assert [role["since"] for role in shot["roles"]] == [pytest.approx(told.now, abs=0.1)] * 2
 
 
 @pytest.mark.parametrize("rule", [BERLIN, KOLKATA, NEWFOUNDLAND])
