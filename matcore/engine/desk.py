@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 import logging
 import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from matcore import said_index
-from matcore.engine import intake, spool
+from matcore.engine import intake, letters, spool
 from matcore.engine.book import Fact, Item, Note
 from matcore.engine.session import Session
 from matcore.engine.spoolread import Unfit
@@ -73,23 +71,14 @@ def first_entries(record: Mapping[str, Any], up: Mapping[str, Any]) -> list[Item
     kick."""
     cycle = {"cycle": "c1", "by": "human", "goal": record.get("goal")}
     kicks = [(role, str(config["kick"])) for role, config in record["config"]["roles"].items() if config.get("kick")]
+    places = SessionPlaces.of(Path(up["workdir"]), up["session"])
     return [
         Fact("session.configured", record["configured"]),
         Note("engine.up", up, record["id"]),
         Fact("watch.resumed"),
         Fact("cycle.opened", cycle),
-        *(_kick(up, seq, role, text) for seq, (role, text) in enumerate(kicks, 1)),
+        *(
+            Fact("relay.sent", letters.numbered(places, seq, text, to=role))
+            for seq, (role, text) in enumerate(kicks, 1)
+        ),
     ]
-
-
-def _kick(up: Mapping[str, Any], seq: int, role: str, text: str) -> Item:
-    data = text.encode()
-    digest = hashlib.sha256(data).hexdigest()
-    path = SessionPlaces.of(Path(up["workdir"]), up["session"]).handoffs / f"{digest}.md"
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    path.write_bytes(data)
-    fields = {
-        "id": said_index.message_id(seq), "seq": seq, "from": "human", "to": role, "kind": "request",
-        "path": str(path), "digest": digest, "body": text if len(text) <= intake.SHORT_BODY else None,
-    }  # fmt: skip
-    return Fact("relay.sent", fields)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from matcore import said_index
 from matcore.engine import answers, letters, naming, speakers
 from matcore.engine.book import Fact, Note
 from matcore.engine.driver import Sighting
@@ -18,7 +19,6 @@ from matcore.engine.spoolread import Unfit
 from matcore.rules.facts import FactError
 from matcore.words import messages
 
-SHORT_BODY = 700
 MAX_AHEAD = 1000
 """Numbers come from an index, one after the other; one far beyond is a mistake, and gets the next number."""
 Record = Mapping[str, Any]
@@ -62,7 +62,7 @@ def _relay_sent(session: Session, by: str, record: Record) -> None:
         "id": message, "from": by, "to": to, "kind": record.get("kind", "request"),
         "seen": record.get("seen"), "seq": seq, "given_as": given_as,
         "path": record.get("path"), "digest": record.get("digest"), "warnings": record.get("warnings") or [],
-        "body": body if by == "human" and isinstance(body, str) and len(body) <= SHORT_BODY else None,
+        "body": letters.short(body) if by == "human" and isinstance(body, str) else None,
     }  # fmt: skip
     if by == "human" and record.get("answers"):
         question = _open(session, record["answers"])
@@ -91,7 +91,7 @@ def _numbered(session: Session, record: Record) -> tuple[str, int, str | None]:
         return message, int(seq), None
     fresh = session.ledger.seq + 1
     session.index_stale = True
-    return f"r-{fresh:06d}", fresh, message
+    return said_index.message_id(fresh), fresh, message
 
 
 def _already_sent(session: Session, by: str, record: Record) -> None:

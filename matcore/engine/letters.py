@@ -7,9 +7,10 @@ to be typed stands in a file, and the letter points to it.
 from __future__ import annotations
 
 import hashlib
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from matcore import said_sent
+from matcore import said_index, said_sent
 from matcore.engine.ledger import Ledger, Question, Relay
 from matcore.engine.tally import Letter
 from matcore.places import SessionPlaces
@@ -29,30 +30,35 @@ def of_handoff(places: SessionPlaces, content: str) -> dict[str, Any] | None:
     if said is None:
         return None
     if said.hint is not None:
-        return {"kind": "hint", "text": _short(said.hint)}
+        return {"kind": "hint", "text": short(said.hint)}
     if said.new_prompt is not None:
-        return {"kind": "prompt", "text": _short(said.new_prompt), "path": keep(places, said.new_prompt)}
+        return {"kind": "prompt", "text": short(said.new_prompt), "path": keep(places, said.new_prompt)}
     return None
 
 
 def of_answer(question: Question, text: str | None) -> dict[str, Any]:
     """The letter of the human's relay that answers `question`."""
-    said = {"kind": "answer", "text": _short(text), "question": question.id, "asked": question.text[:ASKED]}
+    said = {"kind": "answer", "text": short(text), "question": question.id, "asked": question.text[:ASKED]}
     return {**said, "by_mat": question.by_mat}
 
 
 def from_human(session: Session, text: str, *, to: str) -> dict[str, Any]:
     """A relay of the human's that came without a number; the index learns of it from the journal."""
-    seq = session.ledger.seq + 1
     session.index_stale = True
+    return numbered(session.places, session.ledger.seq + 1, text, to=to)
+
+
+def numbered(places: SessionPlaces, seq: int, text: str, *, to: str) -> dict[str, Any]:
+    """The fields of the human's relay number `seq` to the role `to`; its text is kept among the handoffs."""
+    path = keep(places, text)
     return {
-        "id": f"r-{seq:06d}", "seq": seq, "from": "human", "to": to, "kind": "request",
-        "path": keep(session.places, text), "body": _short(text),
+        "id": said_index.message_id(seq), "seq": seq, "from": "human", "to": to, "kind": "request",
+        "path": path, "digest": Path(path).stem, "body": short(text),
     }  # fmt: skip
 
 
 def keep(places: SessionPlaces, text: str) -> str:
-    """Keep a text among the handoffs. Returns its path."""
+    """Keep a text among the handoffs. Returns its path, which ends in `<digest>.md`. Raises `OSError`."""
     data = text.encode("utf-8", "replace")
     return said_sent.keep(str(places.root), hashlib.sha256(data).hexdigest(), data.decode())
 
@@ -76,5 +82,6 @@ def said_in(letter: Letter, relay: Relay, ledger: Ledger) -> str:
             )  # fmt: skip
 
 
-def _short(text: str | None) -> str | None:
+def short(text: str | None) -> str | None:
+    """The text where the journal keeps it beside its file; None where it is read from there."""
     return text if text is not None and len(text) <= SHORT else None
