@@ -37,8 +37,8 @@ class Screen:
     ended: str | None = None
     """All that stands above the composer, without what moves, where a note in it `ends` a turn."""
     turns: tuple[str, ...] = ()
-    """What stands above the composer: what comes before the first prompt, then each prompt with what follows it. The
-    prompt's row comes first, all without white space. Empty without a composer."""
+    """What stands above an idle composer: what comes before the first prompt, then each prompt with what follows it,
+    the prompt's row first. All without white space."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,8 @@ def read(profile: Profile, capture: Capture) -> Screen:
     notes, detail = _notes(look)
     shown: ComposerState = "absent" if state in ("dialog", "gone") else look.composer
     typed = found.text if found and shown == "draft" else ""
-    return Screen(state, dialog, shown, notes, evidence, typed, detail, _ended(look), _turns(look))
+    turns = _turns(look) if state == "idle" else ()
+    return Screen(state, dialog, shown, notes, evidence, typed, detail, _ended(look), turns)
 
 
 def screen_json(profile: Profile, text: str, variables: Mapping[str, str]) -> dict[str, object]:
