@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from matcore.engine.book import Fact, Item, Note
-from matcore.engine.folding import RUNG_3
 from matcore.engine.ledger import Notice
 from matcore.engine.notify import Told
 from matcore.rules import decisions as d
@@ -16,6 +15,8 @@ from matcore.words.notices import notice as notice_text
 
 if TYPE_CHECKING:
     from matcore.engine.session import Session
+
+_RUNG_3 = d.NotifyKind.IDLE_RECOVERY
 
 
 class Herald:
@@ -29,7 +30,7 @@ class Herald:
         about = self._session.scribe.notice_facts(notify)
         cause = {"question": notify.question, "gates": notify.gates, "episode": notify.episode}
         cause = {key: value for key, value in cause.items() if value is not None}
-        if notify.kind == RUNG_3 and self._session.ledger.lost:
+        if notify.kind == _RUNG_3 and self._session.ledger.lost:
             self._told_already(notify.number, cause, about)
             return
         self.tell(notify.kind, action=notify.action, decision=notify.number, cause=cause, **about)
@@ -59,7 +60,7 @@ class Herald:
 
     def _told_already(self, decision: int, cause: Mapping[str, Any], about: Mapping[str, Any]) -> None:
         """Many sessions that lost their agents at once are one notice for the host, and it was told."""
-        telling = self._telling(RUNG_3, True, decision, cause, about)
+        telling = self._telling(_RUNG_3, True, decision, cause, about)
         told = {"notice": telling.data["notice"], "ok": True, "by": None, "said": "told with the loss of many agents"}
         ended = Fact("effect.ended", {"decision": decision, "ok": True, "detail": "mass-loss"})
         self._session.commit([telling, Note("engine.told", told), ended])
@@ -106,7 +107,7 @@ class Herald:
                 return "the gates are gone"
             case "overdue" if self._session.ledger.progress_at > at:
                 return "progress"
-            case "idle-recovery":
+            case d.NotifyKind.IDLE_RECOVERY:
                 episode = view.episode(state)
                 if episode is None or episode.number != cause.get("episode", episode.number):
                     return "the episode is closed"
@@ -120,7 +121,7 @@ class Herald:
         for data in list(self._session.ledger.untold.values()):
             notify = _notify(data)
             cause = {"question": notify.question, "gates": notify.gates or ()}
-            reason = self._over(notify.kind, cause, notify.at) if notify.kind != RUNG_3 else "the ladder tries again"
+            reason = self._over(notify.kind, cause, notify.at) if notify.kind != _RUNG_3 else "the ladder tries again"
             if reason is None:
                 self.decided(notify)
             else:
@@ -129,7 +130,7 @@ class Herald:
         self.look_again()
         for notice_id in before:
             notice = self._session.ledger.notices.get(notice_id)
-            if notice is not None and not notice.ok and notice.kind != RUNG_3:
+            if notice is not None and not notice.ok and notice.kind != _RUNG_3:
                 self._session.town.tell(self._session, notice)
 
 

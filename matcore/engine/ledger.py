@@ -7,12 +7,16 @@ changed but by `folding.apply`.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from matcore.engine.tally import Tally
 
 PENDING, DELIVERED, UNCONFIRMED, UNDELIVERABLE = "pending", "delivered", "unconfirmed", "undeliverable"
+"""A relay's status."""
+DUE, RENEWING, RENEWED = "due", "renewing", "renewed"
+"""How far the renewal of a role is whose context is full."""
 
 
 @dataclass(slots=True)
@@ -221,3 +225,7 @@ class Ledger:
             if whose in ("", role) and name != "declared-wait" and lasts:
                 return name
         return None
+
+
+Fold = Callable[[Ledger, float, Mapping[str, Any]], None]
+"""Takes an entry of one name into the ledger: its time (`at`) and its data."""

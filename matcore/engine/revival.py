@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from matcore.engine import starting
 from matcore.engine.book import Note
+from matcore.engine.ledger import DUE, RENEWED, RENEWING
 
 if TYPE_CHECKING:
     from matcore.engine.ledger import Ledger
@@ -24,8 +25,7 @@ RESUME_AFTER_S = 10.0
 WITHIN_S = 600.0
 TOO_MANY = 3
 CRASH_LOOP = "crash-loop"
-DUE, RENEWING, RENEWED = "due", "renewing", "renewed"
-"""What stands in the ledger of a role whose context is full."""
+"""The notification; also the reason of a `role.gone` whose agent the driver has given up to start by itself."""
 
 
 def mind(session: Session, role: str) -> bool:

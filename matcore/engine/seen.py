@@ -13,14 +13,12 @@ from typing import TYPE_CHECKING, Any
 from matcore.engine import naming, revival, starting
 from matcore.engine.book import Fact, Item
 from matcore.engine.driver import AGENT_NAMED, Sighting
-from matcore.engine.folding import gate_name
+from matcore.rules import gates
 
 if TYPE_CHECKING:
     from matcore.engine.session import Session
 
 FAILED = "driver-failed"
-CRASH_LOOP = "crash-loop"
-"""The reason of a `role.gone` whose agent ended again and again: the driver starts it no more, so the human is told."""
 _BLIND = (FAILED, "tmux-unreachable")
 
 
@@ -57,10 +55,10 @@ class Seen:
             session.commit([Fact(sighting.name, {**fields, "evidence": sighting.evidence}), *with_it])
             if sighting.name == "role.idle" and revival.is_fresh(session.ledger, role):
                 session.take("context.fresh", {"role": role})
-            if sighting.name == "role.gone" and fields.get("reason") == CRASH_LOOP:
+            if sighting.name == "role.gone" and fields.get("reason") == revival.CRASH_LOOP:
                 about: dict[str, Any] = {key: fields[key] for key in ("times", "minutes") if key in fields}
                 about |= revival.how_it_ended(session.ledger, role)
-                session.herald.tell(CRASH_LOOP, action=True, role=role, **about)
+                session.herald.tell(revival.CRASH_LOOP, action=True, role=role, **about)
 
     def _with_it(self, role: str, name: str, fields: dict[str, Any]) -> list[Item]:
         """What a sighting means at the same instant to the ladder's wait for an agent that is started again."""
@@ -75,10 +73,10 @@ class Seen:
         ledger = self._session.ledger
         match name:
             case "gate.raised":
-                raised = ledger.gates.get(gate_name(fields))
+                raised = ledger.gates.get(gates.named(fields["gate"], fields.get("role")))
                 return raised is not None and raised.until == fields.get("until")
             case "gate.cleared":
-                return gate_name(fields) not in ledger.gates
+                return gates.named(fields["gate"], fields.get("role")) not in ledger.gates
             case "question.asked":
                 before = self._standing.pop(role, None) if fields.get("dialog") else None
                 if before is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from matcore.engine.folding import _HANDLERS
+from matcore.engine import folding
 from matcore.engine.ledger import Ledger
 
 
@@ -12,7 +12,7 @@ def told(*entries: tuple[str, dict[str, Any]]) -> Ledger:
     """A ledger that has heard of these entries, one a second."""
     ledger = Ledger(session="s")
     for at, (name, data) in enumerate(entries):
-        _HANDLERS[name](ledger, float(at), data)
+        folding.apply(ledger, name, float(at), data)
     return ledger
 
 
