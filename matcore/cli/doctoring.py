@@ -132,7 +132,7 @@ def _file(folder: Path, described: SessionConfig | None, faults: tuple[str, ...]
         yield Check(FILE, "warning", f"{faults[0]}{more}", "mend it; all of it is told by: mat up --dry-run")
     elif described is not None:
         said = lacking.of(described, folder)
-        told = [*said.told_unset(described.driver), *said.told_channels()]
+        told = [*said.told_unset(), *said.told_channels()]
         for sentence, fix in told:
             yield Check(FILE, "warning", sentence, fix)
         if not told:

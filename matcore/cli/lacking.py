@@ -27,19 +27,18 @@ class Lacking:
     unset: tuple[tuple[str, str], ...]
     channels: tuple[tuple[str, str], ...]
 
-    def warnings(self, driver: str) -> list[str]:
+    def warnings(self) -> list[str]:
         """In sentences."""
         programs = [
             (f"{program} is not on PATH; mat up would start nothing", "Install it, or name another backend")
             for program in self.programs
         ]
-        return [f"{said}. {fix}" for said, fix in (*programs, *self.told_unset(driver), *self.told_channels())]
+        return [f"{said}. {fix}" for said, fix in (*programs, *self.told_unset(), *self.told_channels())]
 
-    def told_unset(self, driver: str) -> list[tuple[str, str]]:
+    def told_unset(self) -> list[tuple[str, str]]:
         """What is lacking, and what to do."""
-        later = _LATER if driver == "baton" else ""
         return [
-            (f"roles.{role}.env: {name} is not set in this shell, so {role} has to do without it{later}",
+            (f"roles.{role}.env: {name} is not set in this shell, so {role} has to do without it",
              f"First: export {name}=…")
             for role, name in self.unset
         ]  # fmt: skip
@@ -50,7 +49,6 @@ class Lacking:
 
 
 HOW_TO_TEST = "Then try it: mat notify --test"
-_LATER = ", and the supervisor starts no worker that lacks it"
 
 
 def of(config: SessionConfig, folder: Path, *, roles: Collection[str] | None = None) -> Lacking:

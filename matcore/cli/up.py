@@ -143,7 +143,7 @@ def _say(launched: Launched) -> None:
 
 
 def _warn(config: SessionConfig, lacks: Lacking) -> None:
-    for said in lacks.warnings(config.driver):
+    for said in lacks.warnings():
         _loudly(f"WARNING: {said}")
     if len(lacks.channels) == len(config.notify):
         advice = (
