@@ -6,7 +6,6 @@ nobody claims is taken back, so that nothing is run long after it was given up.
 
 from __future__ import annotations
 
-import difflib
 import sys
 import threading
 import time
@@ -21,6 +20,7 @@ from baton.mailbox import Mailbox
 from baton.record import BUSY, OUTPUT_BYTES, TURN_TIMEOUT_S, Job, Order, Served
 from baton.watch import Watch
 from matcore.engine.driver import Outcome, SessionSpec, Sighting, Verdict, new_session
+from matcore.engine.shaped import suggestion
 from matcore.errors import BadConfig, OurMistake, Unavailable
 from matcore.places import SessionPlaces, StatePlaces, state_dir
 from matcore.words import messages
@@ -50,7 +50,7 @@ class BatonDriver:
     def __init__(self, options: Mapping[str, object]) -> None:
         unknown = [name for name in options if name not in _OPTIONS]
         if unknown:
-            raise BadConfig([f"baton: unknown key {name!r}{_guess(name)}" for name in unknown])
+            raise BadConfig([f'baton: unknown key "{name}"; {suggestion(name, _OPTIONS)}' for name in unknown])
         self._turn_timeout_s = float(str(options.get("turn_timeout") or TURN_TIMEOUT_S))
         self._output_bytes = int(str(options.get("output") or OUTPUT_BYTES))
         self._watched: dict[str, Watch] = {}
@@ -239,8 +239,3 @@ def _seat_of_job(places: SessionPlaces, role: str) -> str | None:
     with suppress(OSError, msgspec.MsgspecError, KeyError):
         return msgspec.json.decode(record.job_path(places).read_bytes(), type=Job).roles[role].seat
     return None
-
-
-def _guess(name: str) -> str:
-    near = difflib.get_close_matches(name, _OPTIONS, n=1)
-    return f" (did you mean {near[0]!r}?)" if near else f"; there are {', '.join(_OPTIONS)}"

@@ -6,7 +6,6 @@ A seat's lock is never held over a call to tmux, so `observe` and `heard` wait f
 
 from __future__ import annotations
 
-import difflib
 import fcntl
 import shutil
 import threading
@@ -15,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from matcore.engine.driver import AGENT_NAMED, Outcome, SessionSpec, Sighting, Verdict
+from matcore.engine.shaped import suggestion
 from matcore.errors import BadConfig, OurMistake, Unavailable
 from matcore.places import SessionPlaces
 from tmuxdriver import found, layout, panes
@@ -48,7 +48,7 @@ class TmuxDriver:
     def __init__(self, options: Mapping[str, object]) -> None:
         unknown = [name for name in options if name not in _OPTIONS]
         if unknown:
-            raise BadConfig([f"tmux: unknown key {name!r}{_guess(name)}" for name in unknown])
+            raise BadConfig([f'tmux: unknown key "{name}"; {suggestion(name, _OPTIONS)}' for name in unknown])
         self._tmux = Tmux(socket=str(options.get("socket", "mat")))
         self._hooks = bool(options.get("hooks", True))
         folders = options.get("profiles", ())
@@ -317,8 +317,3 @@ def _seat_data(identity: Identity, about: Mapping[str, object], *, started: bool
         "started": started,
         **about,
     }
-
-
-def _guess(name: str) -> str:
-    near = difflib.get_close_matches(name, _OPTIONS, n=1)
-    return f" (did you mean {near[0]!r}?)" if near else f"; there are {', '.join(_OPTIONS)}"

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Collection
-from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +18,7 @@ from matcore.engine import configchecks as checks
 from matcore.engine import yamltree
 from matcore.engine.configchecks import NAME_CHARACTERS, Around, duration_s
 from matcore.engine.configtypes import Baton, Cycle, Handoff, NotifyCommand, Recovery, Role, SessionConfig, Tmux
+from matcore.engine.drivers import names as driver_names
 from matcore.engine.shaped import struct
 from matcore.engine.yamltree import Faults, Tree, quoted
 from matcore.errors import BadConfig
@@ -60,7 +60,7 @@ def load(
     what = Around(
         folder,
         backends,
-        drivers={point.name for point in entry_points(group="mat.drivers")} if drivers is None else drivers,
+        drivers=driver_names() if drivers is None else drivers,
         checks={check.name for check in handoff.checks([])} if known_checks is None else known_checks,
     )
     with checks.around(what):

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 from collections.abc import Mapping
 from importlib.metadata import entry_points
 from typing import Any
 
 from matcore.engine.driver import Driver
+from matcore.engine.shaped import suggestion
 from matcore.errors import BadConfig
 
 GROUP = "mat.drivers"
 
 
 def names() -> list[str]:
+    """Those that are installed, sorted."""
     return sorted({point.name for point in entry_points(group=GROUP)})
 
 
@@ -24,9 +25,7 @@ def make(name: str, options: Mapping[str, Any]) -> Driver:
         if point.name == name:
             driver: Driver = point.load()(dict(options))
             return driver
-    close = difflib.get_close_matches(name, names(), n=1)
-    hint = f'; did you mean "{close[0]}"?' if close else f"; there are: {', '.join(names())}"
-    raise BadConfig([f'driver: no driver "{name}"{hint}'])
+    raise BadConfig([f'driver: no driver "{name}"; {suggestion(name, names())}'])
 
 
 class Drivers:

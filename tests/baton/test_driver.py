@@ -69,7 +69,7 @@ class TestContract(Contract):
 
 def test_an_option_that_nobody_reads_is_refused() -> None:
     """A misspelt limit would silently be none."""
-    with pytest.raises(BadConfig, match="did you mean 'turn_timeout'"):
+    with pytest.raises(BadConfig, match='did you mean "turn_timeout"'):
         BatonDriver({"turn_timout": 3})
 
 
