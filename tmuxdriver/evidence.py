@@ -77,7 +77,11 @@ class Evidence(Held):
     end_seen: str | None = None
     """`Screen.ended` of the last look."""
     end_before: str | None = None
-    """As it was when a hook last told of work: it is an earlier turn's."""
+    """As it was when a hook last told of work, or our text was submitted: it is an earlier turn's."""
+    begins_s: float = 0.0
+    """How long the program may show nothing of a turn that our text has begun."""
+    begun_s: float | None = None
+    """The Enter of our last text, until the screen has shown the work on it or its end."""
     prompt: str = ""
     """The first line of the prompt that a hook told of last, without its white space."""
     prompt_goes_on: bool = False
@@ -94,6 +98,7 @@ class Evidence(Held):
         """
         self.screen, self.end_seen = screen, screen.ended
         if screen.state in ("busy", "dialog"):
+            self.begun_s = None
             self.end_before = None  # the turn that runs has been painted: what ends on the screen from now on is it
         if self.still is None or self.still.picture != picture:
             self.still = Still(picture, now_s, written)
@@ -161,7 +166,13 @@ class Evidence(Held):
             return self._seen_idle_again(now_s, screen)
         if self.hook_says == "idle":
             return self._idle(now_s, screen, "hook")
-        return self._idle(now_s, screen, _kind(screen)) if self._has_stood(now_s, STILL_S) else []
+        settled = self._has_stood(now_s, STILL_S) and not self._may_begin_yet(now_s)
+        return self._idle(now_s, screen, _kind(screen)) if settled else []
+
+    def _may_begin_yet(self, now_s: float) -> bool:
+        """Whether what stands still may be a program that has taken our text and is slow to show that it works."""
+        waited = self.begun_s is not None and now_s - self.begun_s < self.begins_s
+        return waited and not self.shows_end()
 
     def _seen_idle_in_turn(self, now_s: float, screen: Screen) -> list[Sighting]:
         """Hooks say that a turn runs."""
@@ -190,7 +201,7 @@ class Evidence(Held):
         return stood and not self.is_doubtful
 
     def shows_end(self) -> bool:
-        """Whether the last look saw, on an idle screen, that the turn is over of which hooks say that it runs."""
+        """Whether the last look saw, on an idle screen, that the turn is over which hooks or our text have begun."""
         if self.screen is None or self.screen.state != "idle":
             return False
         return self._is_taken_back(self.screen) or self.end_seen not in (None, self.end_before)
@@ -302,7 +313,7 @@ class Evidence(Held):
             return []  # hooks have told of it already, perhaps even of its end
         if self.hook_says is not None:
             self._hook("busy", submission.entered_s)
-        self.still = None
+        self.still, self.begun_s, self.end_before = None, submission.entered_s, self.end_seen
         self.turn_started_s, self.in_turn, self.was_full = submission.entered_s, True, False
         return self._status("busy", "submission")
 

@@ -186,6 +186,9 @@ class Submit(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     settle_s: float = 0.15
     verify_s: float = 2.0
     """How long evidence is waited for after each Enter."""
+    begins_s: float = 0.0
+    """How long the program may show nothing of its work on a text that it took. For so long a screen that stands still
+    ends no turn of which neither the work was seen nor, by a mark of `done`, the end."""
 
 
 class Profile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -210,6 +213,8 @@ class Profile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A chosen entry of a numbered menu: without a composer below it, that is a dialog of an unknown kind."""
     turn_start: str | None = None
     """A row that shows a submitted prompt. Without hooks a new one says that a turn has begun, if nothing marks it."""
+    done: tuple[Mark, ...] = ()
+    """Rows that a turn leaves as the last thing above the composer when it has ended well."""
     notes: tuple[Note, ...] = ()
     resets: str | None = None
     """Finds in the row of a `rate-limited` note, or in what a hook says of it, when that ends: its first group that

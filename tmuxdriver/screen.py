@@ -35,7 +35,8 @@ class Screen:
     detail: str | None = None
     """The row that a note of a failed turn was read from."""
     ended: str | None = None
-    """All that stands above the composer, without what moves, where a note in it `ends` a turn."""
+    """All that stands above the composer, where the last of it is the mark of a turn's end: one of `done`, or a note
+    that `ends`."""
     turns: tuple[str, ...] = ()
     """What stands above an idle composer: what comes before the first prompt, then each prompt with what follows it,
     the prompt's row first. All without white space."""
@@ -318,6 +319,7 @@ def _ended(look: _Look) -> str | None:
         return None
     above = look.rows.text[: look.field.above]
     last = next((number for number in range(len(above) - 1, -1, -1) if above[number].strip()), 0)
-    marks = [number for note in look.profile.notes if note.ends and (number := _find(look, note)) is not None]
+    ends: tuple[Mark | Note, ...] = (*look.profile.done, *(note for note in look.profile.notes if note.ends))
+    marks = [number for mark in ends if (number := _find(look, mark)) is not None]
     is_last = any(all(row.strip() for row in above[number : last + 1]) for number in marks)
-    return normalise("\n".join(above)) if is_last else None
+    return "\n".join(above).strip() if is_last else None

@@ -58,7 +58,10 @@ class Seat:
     def of(cls, spec: SessionSpec, role: RoleSpec, profile: Profile, seat: Mapping[str, object] | None) -> Seat:
         """`seat` is what `launch` or `restart` returned."""
         alive_since_s = float(str((seat or {}).get("started_s") or 0.0))
-        evidence = Evidence(spec.session, role.name, alive_since_s=alive_since_s, limit=Limit(profile.resets))
+        evidence = Evidence(
+            spec.session, role.name, alive_since_s=alive_since_s, limit=Limit(profile.resets),
+            begins_s=profile.submit.begins_s,
+        )  # fmt: skip
         if (seat or {}).get("left"):
             evidence.unsent = Left(str((seat or {})["left"]), profile.composer.pasted)
         return cls(spec, role, profile, identity_of(seat), evidence)
