@@ -6,11 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from matcore.rules import debts, gates, overdue
-from matcore.rules.decisions import Decision, DeliveryClass
-from matcore.rules.facts import ClockReached, EffectEnded
+from matcore.rules.decisions import DeliveryClass
 from matcore.rules.ladder import Stage, stage
 from matcore.rules.moments import seconds, us
-from matcore.rules.session import next_deadline, step
 from matcore.rules.state import RowStatus, State, Status, Way
 
 
@@ -187,19 +185,6 @@ def awaited(state: State) -> tuple[int, ...]:
     if flight is not None:
         numbers.add(flight.decision)
     return tuple(sorted(numbers))[1:]
-
-
-def outlook(state: State, now: float) -> tuple[Decision, ...]:
-    """What is decided next if nothing moves and all succeeds; empty if nothing ever will be."""
-    for number in awaited(state):
-        state, _ = step(state, EffectEnded(now, number, ok=True))
-    moment: float | None = now
-    while moment is not None:
-        state, decided = step(state, ClockReached(max(moment, now)))
-        if decided:
-            return decided
-        moment = next_deadline(state)
-    return ()
 
 
 def _us(state: State, now: float) -> int:

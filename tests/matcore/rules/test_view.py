@@ -1,8 +1,7 @@
-"""The read model of `mat status` and `mat why`, and what happens next if nothing moves."""
+"""The read model of `mat status` and `mat why`."""
 
 from __future__ import annotations
 
-from matcore.rules import decisions as d
 from matcore.rules import view
 from matcore.rules.ladder import Stage
 from matcore.rules.session import initial
@@ -15,7 +14,7 @@ def test_an_empty_session() -> None:
     state = initial()
     assert (view.seats(state), view.debt(state), view.cycle(state), view.episode(state)) == ((), None, None, None)
     assert (view.active_gates(state, 0), view.questions(state), view.wakes(state)) == ((), (), ())
-    assert (view.overdue_at(state), view.outlook(state, 5), view.awaited(state)) == (None, (), ())
+    assert (view.overdue_at(state), view.awaited(state)) == (None, ())
     assert view.quiet(state, 5) == view.Quiet(0, running=False, due_at=None)
     assert view.watched(state)
 
@@ -51,7 +50,7 @@ def test_gates_with_their_time_to_escalation() -> None:
 
 def test_a_gate_that_only_settles_says_since_when() -> None:
     """While its reason holds, and for the core's own failed attempts, there is no such time."""
-    play = Play(ends=lambda decision: False).quiet_cycle().at(10, "gate.raised", gate="x", role="dev")
+    play = Play(ends=lambda _decision: False).quiet_cycle().at(10, "gate.raised", gate="x", role="dev")
     assert [gate.cleared for gate in view.active_gates(play.state, 20)] == [None]
     play.at(40, "gate.cleared", gate="x", role="dev")
     [settling] = view.active_gates(play.state, 50)
@@ -63,29 +62,17 @@ def test_a_gate_that_only_settles_says_since_when() -> None:
 
 
 def test_after_rung_3_there_is_no_next_step() -> None:
-    """The ladder is silent, and so is the outlook: the deadline too was told by it."""
+    """The ladder is silent, and the deadline too was told by it."""
     play = Play().quiet_cycle().until(1_800)
     assert view.quiet(play.state, 1_900).due_at is None
-    assert view.outlook(play.state, 1_900) == ()
+    assert view.overdue_at(play.state) is None
 
 
-def test_the_outlook_is_the_next_decision() -> None:
-    """Folded forward over clocks that lead to nothing, without touching the state."""
-    play = Play().at(0, "cycle.opened", cycle="c1")
-    before = play.state
-    (next_one,) = view.outlook(play.state, 100)
-    assert next_one == d.LadderDeferred(1, 1_200, ("unknown/dev", "unknown/review"))
-    assert play.state == before
-
-
-def test_the_outlook_takes_outcomes_for_good() -> None:
-    """What is on its way succeeds: after a nudge comes the next rung."""
+def test_what_is_on_its_way_is_awaited() -> None:
+    """A rung counts when its outcome is known."""
     play = Play(ends=never_ends).quiet_cycle().handoff(1, "r1", "dev", "review").until(601)
     assert view.awaited(play.state) == (play.number("nudge"),)
     assert view.episode(play.state) == view.OpenEpisode(1, 601, 0, Stage.OPENED, play.number("nudge"))
-    (rung_2,) = view.outlook(play.state, 605)
-    assert isinstance(rung_2, d.Nudge)
-    assert (rung_2.at, rung_2.rung, rung_2.role) == (1_205, 2, "dev")
 
 
 def test_what_a_final_check_asks_about() -> None:

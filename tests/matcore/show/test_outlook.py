@@ -18,10 +18,11 @@ from matcore.rules import session, view
 from matcore.rules.facts import ClockReached, EffectEnded
 from matcore.rules.state import State
 from matcore.show import phrases, snapshot, why
-from matcore.show.outlook import outlook
+from matcore.show.outlook import Outlook, outlook
 from matcore.show.shapes import Snapshot, Supervisor
 from matcore.show.text import moment
 from tests.matcore.rules.happenings import LARGE, SETTINGS, facts_of
+from tests.matcore.rules.play import Play, never_ends
 from tests.stories.world import World
 
 FELT = ("nudge", "notify")
@@ -52,6 +53,23 @@ def lives_on(state: State, now: float, choice: random.Random) -> tuple[d.Decisio
         elif felt(decided) is not None:
             return first, felt(decided)
     return first, None
+
+
+def test_the_outlook_is_the_next_decision() -> None:
+    """Over clocks that lead to nothing, without touching the state."""
+    play = Play().at(0, "cycle.opened", cycle="c1")
+    before = play.state
+    assert outlook(play.state, 100).next == d.LadderDeferred(1, 1_200, ("unknown/dev", "unknown/review"))
+    assert play.state == before
+    assert outlook(Play().quiet_cycle().until(1_800).state, 1_900) == Outlook(None, None)
+
+
+def test_what_is_on_its_way_arrives() -> None:
+    """After a nudge comes the next rung."""
+    play = Play(ends=never_ends).quiet_cycle().handoff(1, "r1", "dev", "review").until(601)
+    rung_2 = outlook(play.state, 605).next
+    assert isinstance(rung_2, d.Nudge)
+    assert (rung_2.at, rung_2.rung, rung_2.role) == (1_205, 2, "dev")
 
 
 @given(seed=st.integers(0, 2**32), length=st.integers(1, 60), later=st.floats(0, 1))
