@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import contextlib
 import os
-import threading
 import time
 from pathlib import Path
 
 import msgspec
 
+from matcore.engine import wholefile
 from matcore.places import SessionPlaces
 
 IDLE, BUSY = "idle", "busy"
@@ -151,17 +151,9 @@ def read_state(places: SessionPlaces, role: str) -> State:
 
 
 def write(path: Path, data: msgspec.Struct, *, durable: bool = True) -> None:
-    """Whole or not at all, 0600. `durable`: also after a power cut."""
+    """Whole or not at all, 0600. `durable`: also after a power cut. Raises `OSError`."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    staged = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_native_id()}")
-    handle = os.open(staged, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
-    try:
-        os.write(handle, msgspec.json.encode(data))
-        if durable:
-            os.fsync(handle)
-    finally:
-        os.close(handle)
-    staged.rename(path)
+    wholefile.write(path, msgspec.json.encode(data), durable=durable)
 
 
 def forget(path: Path) -> None:

@@ -17,10 +17,9 @@ from typing import Any
 import msgspec
 
 from matcore import said_index, said_sent
-from matcore.engine import briefing, copies
+from matcore.engine import briefing, copies, wholefile
 from matcore.engine.copies import Copies
 from matcore.engine.foldermarks import FolderMarks, Marks
-from matcore.engine.heartbeat import replace
 from matcore.engine.jobs import places_of
 from matcore.engine.session import Session
 from matcore.errors import BadConfig
@@ -92,7 +91,7 @@ class Upkeep:
         finish_sending(session, self._state)
         about = msgspec.json.encode(_about(session, self._state, ended=ended))
         if self._written.get(session.name) != about or not places.about.exists():
-            replace(places.about, about)
+            wholefile.write(places.about, about)
             self._written[session.name] = about
         return Kept(missing, texts.lost)
 
@@ -148,7 +147,7 @@ def rewrite_index(session: Session, places: SessionPlaces) -> None:
             lines.append({**{key: entry.data.get(key) for key in keys}, "cycle": cycle})
     text = "".join(json.dumps(line, separators=(",", ":")) + "\n" for line in lines)
     with said_index.Lock(str(places.root)):
-        replace(places.sent_index, text.encode())
+        wholefile.write(places.sent_index, text.encode())
 
 
 def finish_sending(session: Session, state: StatePlaces) -> None:

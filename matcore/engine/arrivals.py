@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from matcore.engine import desk, guard, heartbeat, registry, resuming, revival, starting
+from matcore.engine import desk, guard, heartbeat, registry, resuming, revival, starting, wholefile
 from matcore.engine.barrier import Watched
 from matcore.engine.book import Fact, Item, Note
 from matcore.engine.events import Ended, Restarted, SpoolTouched
@@ -202,5 +202,5 @@ class Arrivals:
             entries += [e for e in guard.configured(sup.places) if e not in entries]
         data = msgspec.json.encode(entries)
         if data != self._told_guard:
-            heartbeat.replace(sup.places.channels, data)
+            wholefile.write(sup.places.channels, data)
             self._told_guard = data

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from matcore.engine.heartbeat import replace
+from matcore.engine import wholefile
 from matcore.engine.jobs import places_of
 from matcore.engine.ledger import Ledger
 from matcore.words import prompts
@@ -37,7 +37,7 @@ def write(ledger: Ledger, goal: str | None, *, only_missing: bool = False) -> li
             },
         )
         if not _holds(path, text):
-            replace(path, text.encode())
+            wholefile.write(path, text.encode())
             written.append(name)
     return written
 

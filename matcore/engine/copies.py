@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from matcore.engine.heartbeat import replace
+from matcore.engine import wholefile
 from matcore.engine.session import Session
 
 ENDING = ".md"
@@ -66,7 +66,7 @@ class Copies:
         with contextlib.suppress(OSError):
             if not (folder / there.name).exists():
                 folder.mkdir(mode=0o700, exist_ok=True)
-                replace(folder / there.name, there.read_bytes())
+                wholefile.write(folder / there.name, there.read_bytes())
             kept.add(there.name)
 
 
@@ -98,7 +98,7 @@ def _put_back(session: Session, relay_id: str, copy: Path, there: Path) -> bool:
         data = b"" if body is None else body.encode()
     if hashlib.sha256(data).hexdigest() + ENDING != there.name:
         return False
-    replace(there, data)
+    wholefile.write(there, data)
     return True
 
 

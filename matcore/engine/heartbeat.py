@@ -11,7 +11,7 @@ from pathlib import Path
 
 import msgspec
 
-from matcore import spoolfile
+from matcore.engine import wholefile
 from matcore.engine.clock import Clock
 from matcore.errors import Unavailable
 from matcore.places import StatePlaces
@@ -64,7 +64,7 @@ class Heartbeat:
             list(sessions), dict(failed or {}), ended,
         )  # fmt: skip
         try:
-            replace(self._path, msgspec.json.encode(beat))
+            wholefile.write(self._path, msgspec.json.encode(beat))
         except OSError:
             with contextlib.suppress(OSError):
                 os.utime(self._path)
@@ -131,19 +131,3 @@ def take_lock(path: Path, who: str) -> int:
         os.ftruncate(fd, 0)
         os.pwrite(fd, f"{os.getpid()}\n".encode(), 0)
     return fd
-
-
-def replace(path: Path, data: bytes) -> None:
-    """Write a file whole or not at all (0600). Raises `OSError`; nothing is left behind then."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-        try:
-            spoolfile.write_all(fd, data)
-        finally:
-            os.close(fd)
-        temporary.rename(path)
-    except OSError:
-        with contextlib.suppress(OSError):
-            temporary.unlink()
-        raise

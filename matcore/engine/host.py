@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from matcore.engine import heartbeat
+from matcore.engine import wholefile
 from matcore.engine.notify import Notifier, Told, channels
 from matcore.places import StatePlaces
 from matcore.words.notices import notice
@@ -63,7 +63,7 @@ class Host:
 
     def _save(self) -> None:
         with contextlib.suppress(OSError):
-            heartbeat.replace(self._places.told, msgspec.json.encode(sorted(self._told)))
+            wholefile.write(self._places.told, msgspec.json.encode(sorted(self._told)))
 
 
 def _read(places: StatePlaces) -> set[str]:
