@@ -19,6 +19,7 @@ from baton.envelope import Envelope
 from baton.mailbox import Mailbox
 from baton.record import BUSY, OUTPUT_BYTES, TURN_TIMEOUT_S, Job, Order, Served
 from baton.watch import Watch
+from matcore.engine.clock import boot_s
 from matcore.engine.driver import Outcome, SessionSpec, Sighting, Verdict, new_session
 from matcore.engine.shaped import suggestion
 from matcore.errors import BadConfig, OurMistake, Unavailable
@@ -185,7 +186,7 @@ class BatonDriver:
 
     def _post(self, watch: Watch, role: str, letter: Envelope) -> Outcome:
         box = Mailbox(watch.places, role)
-        entered_s = record.boot_s()
+        entered_s = boot_s()
         try:
             name = box.put(letter)
         except OSError as error:

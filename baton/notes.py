@@ -11,6 +11,7 @@ from pathlib import Path
 from baton import record
 from baton.record import Job, Last, State
 from matcore import spoolfile
+from matcore.engine.clock import boot_s
 from matcore.places import SessionPlaces
 
 log = logging.getLogger("mat.worker")
@@ -48,7 +49,7 @@ class Notes:
             spoolfile.write(
                 self._job.state_spool,
                 {"session": self._job.session, "request": "hook", "role": self.role, "backend": "baton",
-                 "event": event, "boot_s": record.boot_s(), "data": {}},
+                 "event": event, "boot_s": boot_s(), "data": {}},
             )  # fmt: skip
 
     def point_to(self, path: Path) -> None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import time
 from pathlib import Path
 
 import msgspec
@@ -94,11 +93,6 @@ class Order(msgspec.Struct):
     id: str
     seat: str
     resumed: bool
-
-
-def boot_s() -> float:
-    """The clock that goes on while the machine sleeps."""
-    return time.clock_gettime(time.CLOCK_BOOTTIME)
 
 
 def job_path(places: SessionPlaces) -> Path:

@@ -26,6 +26,7 @@ from baton.runtimes import CONTEXT_FULL, CRASH, OTHER, SESSION_LOST, TIMEOUT, He
 from baton.steps import Step
 from baton.turn import Ran, Turn
 from matcore.engine import byhand
+from matcore.engine.clock import boot_s
 from matcore.engine.driver import new_session
 from matcore.errors import MatError, Unavailable
 from matcore.places import SessionPlaces
@@ -142,7 +143,7 @@ class Seat(threading.Thread):
 
     def _run_turn(self, claim: Claim) -> Last:
         number = self.state.turn + 1
-        started_s = record.boot_s()
+        started_s = boot_s()
         path = record.turn_path(self.places, self.role, number)
         if self.state.agent_session is None:
             self.notes.note(durable=False, agent_session=new_session(), opened=False)
@@ -157,7 +158,7 @@ class Seat(threading.Thread):
             ran = self._ran(claim, number, path)
             reading = runtimes.read(self.runtime, ran.stdout, ran.stderr, ran.exit_code)
         except (OSError, MatError) as error:
-            ran = Ran(None, "", str(error), record.boot_s() - started_s, "not started")
+            ran = Ran(None, "", str(error), boot_s() - started_s, "not started")
             reading = Reading(failed=True, error=str(error), error_class=OTHER)
         steps.reached(Step.ENDED)
         return self._ended(claim, number, started_s, ran, reading, path)
@@ -212,7 +213,7 @@ class Seat(threading.Thread):
         exhausted = reading.error_class == CONTEXT_FULL
         last = Last(
             turn=number, message=claim.envelope.message_id, outcome="error" if reading.failed else "ok",
-            started_s=started_s, ended_s=record.boot_s(), duration_s=ran.duration_s, exit_code=ran.exit_code,
+            started_s=started_s, ended_s=boot_s(), duration_s=ran.duration_s, exit_code=ran.exit_code,
             error=reading.error, error_class=reading.error_class, until_s=reading.until_s, tokens=reading.tokens,
             cost=reading.cost, agent_session=reading.session_id or self.state.agent_session, again=claim.again,
             truncated=ran.truncated, log=path.name,

@@ -18,6 +18,7 @@ from baton import keeper, process, record
 from baton.keeper import Kept
 from baton.record import BUSY, IDLE, Job, Last, State
 from baton.runtimes import CONTEXT_FULL, RATE_LIMIT
+from matcore.engine.clock import boot_s
 from matcore.engine.driver import SessionSpec, Sighting
 from matcore.errors import MatError, Unavailable
 from matcore.places import SessionPlaces
@@ -132,7 +133,7 @@ class Watch:
         seen = self._roles[role]
         if last.error_class == RATE_LIMIT and last.until_s is not None and last.until_s > time.time():
             seen.limited = True
-            until = last.until_s - time.time() + record.boot_s()
+            until = last.until_s - time.time() + boot_s()
             return [self._sighting("gate.raised", role, gate=RATE_LIMITED, until=until)]
         if seen.limited and last.outcome == "ok":
             seen.limited = False

@@ -13,6 +13,7 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from matcore.engine.clock import boot_s
 from matcore.engine.driver import AGENT_NAMED, Outcome, SessionSpec, Sighting, Verdict
 from matcore.engine.shaped import suggestion
 from matcore.errors import BadConfig, OurMistake, Unavailable
@@ -28,7 +29,7 @@ from tmuxdriver.panes import Identity, Pane
 from tmuxdriver.plain import sanitise
 from tmuxdriver.process import end_agents_of
 from tmuxdriver.profile import Profile, load, pattern
-from tmuxdriver.seat import Seat, boot_s
+from tmuxdriver.seat import Seat
 from tmuxdriver.server import Tmux, TmuxError
 
 STORED_S = 1.0

@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
+from matcore.engine.clock import boot_s
 from matcore.engine.driver import Outcome, Verdict
 from tmuxdriver import panes
 from tmuxdriver.attention import Attention
@@ -22,7 +23,7 @@ from tmuxdriver.left import Left
 from tmuxdriver.panes import Identity, Pane
 from tmuxdriver.process import runs_agent
 from tmuxdriver.screen import Screen, read
-from tmuxdriver.seat import Seat, boot_s
+from tmuxdriver.seat import Seat
 from tmuxdriver.server import CommandFailed, NoServer, Tmux, TmuxError, Unreachable
 
 MOST_ENTERS = 3

@@ -17,6 +17,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from matcore.engine.clock import boot_s
 from matcore.engine.driver import RoleSpec, SessionSpec, new_session
 from matcore.errors import BadConfig, Unavailable
 from matcore.places import SessionPlaces
@@ -25,7 +26,6 @@ from tmuxdriver.fill import filled
 from tmuxdriver.panes import Identity, Pane
 from tmuxdriver.process import end_tree
 from tmuxdriver.profile import Profile
-from tmuxdriver.seat import boot_s
 from tmuxdriver.server import NoServer, Tmux, TmuxError
 from tmuxdriver.sessions import end_session, has_session
 

@@ -17,6 +17,7 @@ from collections.abc import Sequence
 
 import psutil
 
+from matcore.engine.clock import boot_s
 from matcore.engine.driver import Sighting
 from tmuxdriver import lastwords, panes
 from tmuxdriver.attention import Attention
@@ -26,7 +27,7 @@ from tmuxdriver.panes import Listing, Pane
 from tmuxdriver.process import find_agent, in_foreground
 from tmuxdriver.rest import OFF_BEAT_S
 from tmuxdriver.screen import Screen, read
-from tmuxdriver.seat import Seat, boot_s
+from tmuxdriver.seat import Seat
 from tmuxdriver.server import NoServer, Tmux, TmuxError
 
 WINDOW_S = 600.0

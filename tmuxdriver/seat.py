@@ -8,7 +8,6 @@ meet in one composer.
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -19,11 +18,6 @@ from tmuxdriver.limits import Limit
 from tmuxdriver.panes import Identity, Listing
 from tmuxdriver.profile import Profile
 from tmuxdriver.screen import Screen
-
-
-def boot_s() -> float:
-    """Now, by the clock that goes on while the machine sleeps."""
-    return time.clock_gettime(time.CLOCK_BOOTTIME)
 
 
 @dataclass(slots=True)

@@ -18,6 +18,16 @@ SLEPT_AT_LEAST_S = 1.0
 """Less than this is the jitter of reading two clocks one after the other, or a sleep that nobody has missed."""
 
 
+# macOS: CLOCK_MONOTONIC counts through sleep there, and CLOCK_UPTIME_RAW doesn't.
+_BOOT_CLOCK = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
+_MONO_CLOCK = getattr(time, "CLOCK_UPTIME_RAW", time.CLOCK_MONOTONIC)
+
+
+def boot_s() -> float:
+    """Seconds since this host's boot, sleep included: the time of the driver protocol."""
+    return time.clock_gettime(_BOOT_CLOCK)
+
+
 class Clock(Protocol):
     """The clocks of one host. Only the engine reads them; the rules get times with their facts."""
 
@@ -38,16 +48,13 @@ class SystemClock:
     """The real one."""
 
     def __init__(self) -> None:
-        # macOS: CLOCK_MONOTONIC counts through sleep there, and CLOCK_UPTIME_RAW doesn't.
-        self._boot_clock = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
-        self._mono_clock = getattr(time, "CLOCK_UPTIME_RAW", time.CLOCK_MONOTONIC)
         self._boot_id = _boot_id()
 
     def boot_s(self) -> float:
-        return time.clock_gettime(self._boot_clock)
+        return boot_s()
 
     def mono_s(self) -> float:
-        return time.clock_gettime(self._mono_clock)
+        return time.clock_gettime(_MONO_CLOCK)
 
     def wall_s(self) -> float:
         return time.time()

@@ -21,6 +21,7 @@ import psutil
 import pytest
 import yaml
 
+from matcore.engine.clock import boot_s
 from matcore.engine.driver import Sighting, Verdict
 from matcore.engine.journal import Entry
 from tests.duo import Duo
@@ -29,7 +30,7 @@ from tests.waiting import wait_for
 from tmuxdriver.inject import Delivery
 from tmuxdriver.panes import Listing
 from tmuxdriver.profile import shipped_folder
-from tmuxdriver.seat import Seat, boot_s
+from tmuxdriver.seat import Seat
 from tmuxdriver.server import Unreachable
 
 READY = "> Ask me to do anything"

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from matcore.engine.clock import boot_s
 from matcore.engine.driver import Outcome, RoleSpec, SessionSpec
 from tmuxdriver.attention import Attention
 from tmuxdriver.evidence import STILL_S
@@ -15,7 +16,7 @@ from tmuxdriver.inject import Delivery
 from tmuxdriver.panes import Identity, Pane
 from tmuxdriver.profile import load
 from tmuxdriver.screen import Screen
-from tmuxdriver.seat import Seat, boot_s
+from tmuxdriver.seat import Seat
 from tmuxdriver.server import Tmux
 
 IDLE = Screen("idle", None, "empty", (), "title, screen: composer")
