@@ -17,6 +17,7 @@ from matcore.errors import Refused
 LOCK_WAIT_S = 5.0
 _PATIENCE = 6
 _POLL_S = 0.01
+_BLOCK = 64 * 1024
 
 
 class Lock:
@@ -66,8 +67,62 @@ class Lock:
         return True
 
 
-def read(root: str, session: str) -> bytes:
-    """The index, whole lines only. Raises `Refused` where it was lost: the loop rewrites it from the journal.
+class Index:
+    """The index as `read` found it, open until the end of a `with` block, to be used while the lock is held."""
+
+    __slots__ = ("_first", "_handle", "_size")
+
+    def __init__(self, handle: int, first: int, size: int) -> None:
+        """`first`: where the second line begins."""
+        self._handle = handle
+        self._first = first
+        self._size = size
+
+    def __enter__(self) -> Index:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        os.close(self._handle)
+
+    def find(self, message: str) -> dict[str, object] | None:
+        """The line of a relay."""
+        return next((entry for entry in self.entries(message) if entry["id"] == message), None)
+
+    @property
+    def highest(self) -> int:
+        """The highest number that was given, 0 without one."""
+        last = next(self.entries(), None)
+        return int(str(last["seq"])) if last else 0
+
+    def entries(self, *words: str) -> Iterator[dict[str, object]]:
+        """The lines after the first, newest first, read as they are asked for; with `words` only those with one."""
+        wanted = [word.encode() for word in words]
+        for block in self._blocks():
+            if _holds(block, wanted):
+                for line in reversed(block[:-1].split(b"\n")):
+                    if _holds(line, wanted):
+                        yield _entry(line)
+
+    def names(self, file: str) -> bool:
+        """Whether a line names that staged file."""
+        return any(b'"%s"' % os.fsencode(file) in block for block in self._blocks())
+
+    def _blocks(self) -> Iterator[bytes]:
+        """Whole lines, from the end, some hundreds at a time."""
+        end = self._size
+        while end > self._first:
+            start = max(self._first, end - _BLOCK)
+            block = os.pread(self._handle, end - start, start)
+            if start > self._first:
+                block = block[block.find(b"\n") + 1 :]
+            if not block:
+                raise _unreadable()
+            yield block
+            end -= len(block)
+
+
+def read(root: str, session: str) -> Index:
+    """Open the index. Raises `Refused` where it was lost: the loop rewrites it from the journal.
 
     Call it with the lock held: a line that a killed sender left torn is cut off.
     """
@@ -75,44 +130,39 @@ def read(root: str, session: str) -> bytes:
         handle = os.open(index_path(root), os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
     except FileNotFoundError:
         raise _lost(session) from None
-    with open(handle, "rb") as file:
-        data = file.read()
-        whole = data.rfind(b"\n") + 1
-        if whole < len(data):
+    try:
+        size = os.fstat(handle).st_size
+        first = _first(handle, session)
+        whole = _whole(handle, size)
+        if whole < size:
             os.ftruncate(handle, whole)
-            data = data[:whole]
-    if _parsed(data.partition(b"\n")[0]).get("session") != session:
+    except BaseException:
+        os.close(handle)
+        raise
+    return Index(handle, first, whole)
+
+
+def _first(handle: int, session: str) -> int:
+    """Where the second line begins, if the first names the session."""
+    head = os.pread(handle, _BLOCK, 0)
+    first = head.find(b"\n") + 1
+    if _parsed(head[:first]).get("session") != session:
         raise _lost(session)
-    return data
+    return first
 
 
-def find(data: bytes, message: str) -> dict[str, object] | None:
-    """The line of a relay."""
-    return (
-        next((entry for entry in entries(data) if entry["id"] == message), None) if message.encode() in data else None
-    )
-
-
-def highest(data: bytes) -> int:
-    """The highest number that was given, 0 without one."""
-    last = next(entries(data), None)
-    return int(str(last["seq"])) if last else 0
+def _whole(handle: int, size: int) -> int:
+    """Where the last whole line ends."""
+    start = max(0, size - _BLOCK)
+    end = os.pread(handle, _BLOCK, start).rfind(b"\n") + 1
+    if not end:
+        raise _unreadable()
+    return start + end
 
 
 def message_id(seq: int) -> str:
     """The id of a relay, made from its number here and nowhere else."""
     return f"r-{seq:06d}"
-
-
-def entries(data: bytes) -> Iterator[dict[str, object]]:
-    """The lines after the first, newest first, read as they are asked for: an index may be long."""
-    end = len(data) - 1
-    while (start := data.rfind(b"\n", 0, end)) > 0:
-        entry = _parsed(data[start + 1 : end])
-        if not entry.get("id") or not isinstance(entry.get("seq"), int):
-            raise Refused("sent.index has a line that can't be read; `mat doctor` says more; nothing sent")
-        yield entry
-        end = start
 
 
 def index_path(root: str) -> str:
@@ -126,6 +176,21 @@ def _parsed(line: bytes) -> dict[str, object]:
     except ValueError:
         return {}
     return entry if isinstance(entry, dict) else {}
+
+
+def _entry(line: bytes) -> dict[str, object]:
+    entry = _parsed(line)
+    if not entry.get("id") or not isinstance(entry.get("seq"), int):
+        raise _unreadable()
+    return entry
+
+
+def _holds(text: bytes, wanted: list[bytes]) -> bool:
+    return not wanted or any(word in text for word in wanted)
+
+
+def _unreadable() -> Refused:
+    return Refused("sent.index has a line that can't be read; `mat doctor` says more; nothing sent")
 
 
 def _lost(session: str) -> Refused:

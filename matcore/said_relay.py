@@ -147,8 +147,8 @@ def _approved(seat: Seat, name: str, checks: Iterable[handoff.StructuralCheck]) 
 
 def _unseen(seat: Seat, seen: int) -> str | None:
     """Why a handoff can't have seen that number. Only where it names one is the index read for it."""
-    with said_index.Lock(seat.root):
-        highest = said_index.highest(said_index.read(seat.root, seat.session))
+    with said_index.Lock(seat.root), said_index.read(seat.root, seat.session) as index:
+        highest = index.highest
     if seen <= highest:
         return None
     return (
@@ -169,8 +169,8 @@ def _checked(seat: Seat, name: str) -> str:
 def _acknowledge(seat: Seat, named: str) -> str:
     message = said_index.message_id(int(named.lstrip("#"))) if named.lstrip("#").isdecimal() else named
     if not message.startswith(f"recovery-{seat.role}-"):
-        with said_index.Lock(seat.root):
-            entry = said_index.find(said_index.read(seat.root, seat.session), message)
+        with said_index.Lock(seat.root), said_index.read(seat.root, seat.session) as index:
+            entry = index.find(message)
         if entry is None or entry.get("to") != seat.role:
             raise Refused(
                 f"no relay {message} was sent to you; its first line names it, `[relay ID from ROLE]`; nothing sent"

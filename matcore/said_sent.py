@@ -23,7 +23,7 @@ import os
 from collections.abc import Iterable
 
 from matcore import spoolfile
-from matcore.said_index import Lock, entries, highest, index_path, message_id, read
+from matcore.said_index import Index, Lock, index_path, message_id, read
 
 LONGEST_BODY = 1024 * 1024
 """Characters that a record carries beside its file. Only an answer of the human may be longer."""
@@ -82,13 +82,12 @@ def send(root: str, draft: Draft, *, again: bool) -> Sent:
     """
     digest = draft.digest
     path = keep(root, digest, draft.text)
-    with Lock(root):
-        data = read(root, draft.session)
-        finish(root, data, [draft.spool])
-        before = None if again else _already(data, draft)
+    with Lock(root), read(root, draft.session) as index:
+        finish(root, index, [draft.spool])
+        before = None if again else _already(index, draft)
         if before is not None:
             return Sent(str(before["id"]), int(str(before["seq"])), fresh=False)
-        return _hand_over(root, draft, highest(data) + 1, digest, path)
+        return _hand_over(root, draft, index.highest + 1, digest, path)
 
 
 def _hand_over(root: str, draft: Draft, seq: int, digest: str, path: str) -> Sent:
@@ -148,10 +147,10 @@ def publish(spool: str, name: str) -> None:
     spoolfile.publish(spool, name)
 
 
-def finish(root: str, data: bytes, spools: Iterable[str] = ()) -> None:
+def finish(root: str, index: Index, spools: Iterable[str] = ()) -> None:
     """Publish what an earlier sender, killed before step 4, has left in `tmp/` of any role's spool or of `spools`.
 
-    `data` is the index as `read` returns it; the lock is held.
+    The lock is held.
     """
     for spool in {*_spools(root), *spools}:
         try:
@@ -159,7 +158,7 @@ def finish(root: str, data: bytes, spools: Iterable[str] = ()) -> None:
         except (FileNotFoundError, NotADirectoryError):
             continue
         for name in sorted(names):
-            if b'"%s"' % os.fsencode(name) in data:
+            if index.names(name):
                 publish(spool, name)
 
 
@@ -167,12 +166,10 @@ def _staged(spool: str, name: str) -> bool:
     return os.path.exists(os.path.join(spool, "tmp", name))
 
 
-def _already(data: bytes, draft: Draft) -> dict[str, object] | None:
+def _already(index: Index, draft: Draft) -> dict[str, object] | None:
     """The line of the same content to the same role, while that role has handed nothing back since."""
-    if draft.digest.encode() not in data:
-        return None
     same = (draft.sender, draft.to, draft.digest, draft.kind, draft.cycle)
-    for entry in entries(data):
+    for entry in index.entries(draft.digest, f'"from":"{draft.to}"'):
         if (entry.get("from"), entry.get("to"), entry.get("kind")) == (draft.to, draft.sender, "request"):
             return None
         if tuple(entry.get(key) for key in ("from", "to", "digest", "kind", "cycle")) == same:

@@ -154,8 +154,8 @@ def finish_sending(session: Session, state: StatePlaces) -> None:
     """Publish what a sender that was killed has numbered and not yet handed over."""
     if _half_sent(session, state):
         root = str(session.places.root)
-        with said_index.Lock(root):
-            said_sent.finish(root, said_index.read(root, session.name), [str(state.spool)])
+        with said_index.Lock(root), said_index.read(root, session.name) as index:
+            said_sent.finish(root, index, [str(state.spool)])
 
 
 def _half_sent(session: Session, state: StatePlaces) -> bool:

@@ -72,8 +72,8 @@ def test_the_loop_can_finish_what_is_left(scene: Scene) -> None:
     scene.run("send-relay", "h.md", before=KILL.format(step="publish", after=False))
     root = str(scene.places.root)
     for _ in range(2):
-        with said_index.Lock(root):
-            said_sent.finish(root, said_index.read(root, "s1"))
+        with said_index.Lock(root), said_index.read(root, "s1") as index:
+            said_sent.finish(root, index)
     assert len(scene.said("relay.sent")) == 1
 
 
@@ -233,21 +233,62 @@ def test_fifty_at_once_have_fifty_numbers(scene: Scene) -> None:
     assert sorted(str(record["message_id"]) for record in spooled) == said
 
 
-def test_a_long_index_is_read_from_its_end(scene: Scene) -> None:
-    """The next number and an old relay's line are found among many, and a hand-back stops the search."""
-    root = str(scene.places.root)
+def long_index(scene: Scene, count: int) -> None:
+    """So many relays from dev to review, none handed back, none of them published."""
     lines = ['{"v":1,"session":"s1"}']
     lines += [
-        f'{{"seq":{n},"id":"r-{n:06d}","from":"dev","to":"review","kind":"request","digest":"{n:064x}","cycle":"c1"}}'
-        for n in range(1, 20_001)
+        f'{{"seq":{n},"id":"r-{n:06d}","from":"dev","to":"review","kind":"request","digest":"{n:064x}","cycle":"c1",'
+        f'"spool":"{n:020d}.json"}}'
+        for n in range(1, count + 1)
     ]
     scene.places.sent_index.write_text("\n".join(lines) + "\n")
-    data = said_index.read(root, "s1")
-    first = said_index.find(data, "r-000001")
-    assert first is not None
-    assert first["seq"] == 1
-    assert said_index.find(data, "r-999999") is None
-    assert next(said_index.entries(data))["seq"] == 20_000
+
+
+def test_every_line_of_a_long_index_is_found(scene: Scene) -> None:
+    """The next number, any relay's line and any staged file's name, at every place of the index."""
+    long_index(scene, 20_000)
+    with said_index.read(str(scene.places.root), "s1") as index:
+        assert index.highest == 20_000
+        assert [entry["seq"] for entry in index.entries()] == list(range(20_000, 0, -1))
+        for n in (1, 2, 300, 9_999, 10_000, 19_999, 20_000):
+            assert (index.find(f"r-{n:06d}") or {}).get("seq") == n
+            assert index.names(f"{n:020d}.json")
+        assert index.find("r-999999") is None
+        assert not index.names("another.json")
+
+
+def test_the_length_of_an_index_does_not_slow_a_hand_over(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the last relay came back, its end is all that is read; the same content is found however far back."""
+    long_index(scene, 50_000)
+    bytes_read = 0
+    real = os.pread
+
+    def counted(handle: int, length: int, offset: int) -> bytes:
+        nonlocal bytes_read
+        bytes_read += length
+        return real(handle, length, offset)
+
+    monkeypatch.setattr(os, "pread", counted)
+    root = str(scene.places.root)
+    for sender, to in (("review", "dev"), ("dev", "review")):
+        draft = said_sent.Draft(
+            session="s1", spool=str(scene.places.spool(sender)), sender=sender, to=to, text=f"of {sender}", cycle="c1"
+        )
+        bytes_read = 0
+        assert said_sent.send(root, draft, again=False).fresh
+    assert bytes_read < 500_000
+    assert not said_sent.send(root, draft, again=False).fresh
+
+
+def test_what_is_no_line_is_refused(scene: Scene, say: Say) -> None:
+    """A number is given only after a line that can be read."""
+    scene.file("h.md")
+    for junk in ("{}\n", "x" * 200_000, "x" * 200_000 + "\n", "x" * 200_000 + '\n{"v":1}\n'):
+        with scene.places.sent_index.open("w") as index:
+            index.write('{"v":1,"session":"s1"}\n' + junk)
+        code, _, err = say("send-relay", "h.md")
+        assert (code, "can't be read" in err, err.endswith("nothing sent\n")) == (1, True, True)
+    assert scene.said("relay.sent") == []
 
 
 def test_the_lock_is_freed_when_the_block_raises(scene: Scene) -> None:
