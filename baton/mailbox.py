@@ -85,9 +85,6 @@ class Mailbox:
         (self.inbox / "tmp" / name).unlink(missing_ok=True)
         return True
 
-    def is_pending(self, name: str) -> bool:
-        return (self.inbox / "pending" / name).exists()
-
     def pending(self) -> list[str]:
         """Names in the order of sending; where a name doesn't tell, by the age of the file."""
         folder = self.inbox / "pending"

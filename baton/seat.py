@@ -18,11 +18,12 @@ from pathlib import Path
 
 import msgspec
 
-from baton import left, record, runtimes, steps
+from baton import left, output, record, runtimes, steps
 from baton.mailbox import Claim, Mailbox
 from baton.notes import TIDY_EVERY, Notes
+from baton.output import Reading
 from baton.record import BUSY, IDLE, Job, Last, Order, Served, State
-from baton.runtimes import CONTEXT_FULL, CRASH, OTHER, SESSION_LOST, TIMEOUT, Headless, Reading
+from baton.runtimes import CONTEXT_FULL, CRASH, OTHER, SESSION_LOST, TIMEOUT, Headless
 from baton.steps import Step
 from baton.turn import Ran, Turn
 from matcore.engine import byhand
@@ -156,7 +157,7 @@ class Seat(threading.Thread):
             if not busy:
                 raise Unavailable("the state can't be written, and nothing is started that is written nowhere")
             ran = self._ran(claim, number, path)
-            reading = runtimes.read(self.runtime, ran.stdout, ran.stderr, ran.exit_code)
+            reading = output.read(self.runtime, ran.stdout, ran.stderr, ran.exit_code)
         except (OSError, MatError) as error:
             ran = Ran(None, "", str(error), boot_s() - started_s, "not started")
             reading = Reading(failed=True, error=str(error), error_class=OTHER)
