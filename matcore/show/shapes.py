@@ -131,8 +131,8 @@ class EndedCycle(msgspec.Struct):
 class Supervisor(msgspec.Struct):
     """`stale`: it holds its lock, but its heartbeat is old: it hangs, and nothing shown can be trusted.
 
-    `sessions`: those that it watches, None where that is not known. `set_aside`: records of the user's spool, and of
-    hooks, that it could not take up.
+    `sessions`: those that it watches, None where that is not known. `failed`: those that it can't watch, and why.
+    `set_aside`: records of the user's spool, and of hooks, that it could not take up.
     """
 
     alive: bool
@@ -140,6 +140,7 @@ class Supervisor(msgspec.Struct):
     pid: int | None
     heartbeat_age_s: float | None
     sessions: list[str] | None = None
+    failed: dict[str, str] = {}
     set_aside: int = 0
 
 

@@ -67,6 +67,10 @@ def _nobody_watches(shot: Snapshot) -> Iterator[Wait]:
     match shot.state:
         case "unreadable":
             yield Wait("UNREADABLE", plain(shot.fault), "Check", f"mat verify {name}", "its journal can't be read")
+        case "unwatched" if shot.session in shot.supervisor.failed:
+            why = _last_line(shot.supervisor.failed[shot.session])
+            what = "mat can't watch this session: nothing is noticed and nobody is woken"
+            yield Wait("NOT WATCHED", what, "Check", f"mat verify {name}", "mat can't watch it", why)
         case "unwatched":
             what = "Nobody watches this session: nothing is noticed and nobody is woken"
             yield Wait("NOT WATCHED", what, "Start the supervisor", _up(shot), "nobody watches it")
@@ -80,6 +84,10 @@ def _nobody_watches(shot: Snapshot) -> Iterator[Wait]:
             yield Wait("FAILED", what, "See", command, "mat itself failed in it")
         case _:
             return
+
+
+def _last_line(text: str) -> str:
+    return plain(text.strip().rpartition("\n")[2])
 
 
 def _up(shot: Snapshot) -> str:

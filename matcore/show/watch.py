@@ -27,6 +27,7 @@ def supervisor_of(state: StatePlaces, boot_s: float) -> Supervisor:
         pid=beat.pid if alive else None,
         heartbeat_age_s=age_s,
         sessions=beat.sessions if alive else None,
+        failed=beat.failed if alive else {},
         set_aside=aside,
     )
 

@@ -5,6 +5,9 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import msgspec
+
+from matcore.engine.heartbeat import Beat
 from matcore.places import StatePlaces
 from tests.matcore.cli.conftest import Mat, Tell
 from tests.matcore.cli.told import Told, supervised
@@ -86,3 +89,18 @@ def test_what_is_wrong_around_a_session_is_shown_until_it_is_over(mat: Mat, tell
     with supervised(state, "duo"):
         (shot,) = json.loads(mat("status", "--json")[1])["sessions"]
     assert (shot["troubles"], shot["needs"]) == ([], None)
+
+
+def test_a_session_that_the_supervisor_could_not_take_up_says_why(mat: Mat, tell: Tell, state: StatePlaces) -> None:
+    """A journal that looks well at its end may be damaged further up: starting the supervisor would not help."""
+    tell(ago=600).working()
+    with supervised(state):
+        beat = msgspec.json.decode(state.heartbeat.read_bytes(), type=Beat)
+        failed = msgspec.structs.replace(beat, failed={"duo": "Traceback\nentry 12: its digest is another one [x]"})
+        state.heartbeat.write_bytes(msgspec.json.encode(failed))
+        for command in ("status", "why"):
+            said = words(mat, command)
+            assert "mat can't watch this session" in said
+            assert "entry 12: its digest is another one [x]" in said
+            assert "mat verify duo" in said
+            assert "mat up" not in said
