@@ -1,7 +1,6 @@
 """Typing one text into one pane, once, and telling truly what became of it.
 
-What must hold is checked and acted upon in the tmux server by one guarded step, for a pane may die or a person may
-scroll between our look and our paste; `paste-buffer` into a dead pane ends a 3.3a server. What the server can't see,
+What must hold is checked and acted upon in the tmux server by one guarded step (`guard`). What the server can't see,
 the process tree and the composer, is looked at right before. Once something was typed there are two verdicts left:
 `submitted` on positive evidence, `unconfirmed` without. The text is never typed again.
 """
@@ -15,7 +14,7 @@ from dataclasses import dataclass, field, replace
 
 from matcore.engine.clock import boot_s
 from matcore.engine.driver import Outcome, Verdict
-from tmuxdriver import panes
+from tmuxdriver import guard, panes
 from tmuxdriver.attention import Attention
 from tmuxdriver.compare import holds, picture
 from tmuxdriver.evidence import STILL_S, Submission
@@ -42,7 +41,6 @@ _HELD_BY = {
     "login": "the program wants a login",
 }
 """Gates of an agent that looks idle and could do nothing with a text."""
-_DONE, _HELD = "mat-done", "mat-held"
 
 
 @dataclass(slots=True)
@@ -223,22 +221,10 @@ class Delivery:
             return
 
     def _guarded(self, act: str, otherwise: str = "", *, before: list[str] | None = None, stdin: str = "") -> bool:
-        """Do `act` in the server, only if the pane is alive, ours, in no mode, with input on and not synchronized.
-
-        And only if nobody has pressed a key at the session since our look: tmux knows of the key that begins a draft
-        before any screen shows it. Its clock has whole seconds, so this is for the first key, not for each; the cursor
-        tells of keys that the program has taken.
-        """
-        names = ("pane_dead", "pane_in_mode", "pane_input_off", "pane_synchronized")
-        flags = ".".join(f"#{{?{name},1,0}}" for name in names)
-        identity = self.identity
-        cursor, stood = ("#{cursor_x}/#{cursor_y}", self.cursor) if self.wary else ("", "")
-        wanted = f"{identity.server_pid}.{identity.server_start}.{identity.pane_pid}.{self.touched}.{stood}.0.0.0.0"
-        seen = f"#{{pid}}.#{{start_time}}.#{{pane_pid}}.#{{session_activity}}.{cursor}.{flags}"
-        condition = f"#{{==:{seen},{wanted}}}"
-        branches = [f"{act} ; display-message -p {_DONE}", f"{otherwise} ; display-message -p {_HELD}".lstrip(" ;")]
-        step = ["if-shell", "-F", "-t", identity.pane_id, condition, *branches]
-        done = _DONE in self.tmux.run(*([before] if before else []), step, stdin=stdin).split("\n")
+        """Do `act` in the server under the guard, after the command `before`. Whether it was done."""
+        cursor = self.cursor if self.wary else None
+        step = guard.step(self.identity, act, otherwise, touched=self.touched, cursor=cursor)
+        done = guard.was_done(self.tmux.run(*([before] if before else []), step, stdin=stdin))
         self.wary -= 0 if done else min(1, self.wary)
         return done
 
