@@ -52,9 +52,9 @@ def _all(shot: Snapshot) -> Iterator[Wait]:
     yield from (_question(shot, question) for question in shot.questions if not question.dialog)
     texts = {question.role: plain(question.text).strip() for question in shot.questions if question.dialog}
     yield from (_dialog(shot, role, texts.get(role.role, "")) for role in shot.roles if role.dialog is not None)
+    yield from (_gone(shot, role) for role in shot.roles if role.status == "gone" and role.restarts_at is None)
     if shot.episode is not None and shot.episode.rung >= LAST_RUNG:
         yield _told(shot)
-    yield from (_gone(shot, role) for role in shot.roles if role.status == "gone" and role.restarts_at is None)
     yield from (_trouble(shot, trouble) for trouble in shot.troubles)
     yield from (_gate(shot, gate) for gate in shot.gates if is_yours(gate, shot.now))
     if shot.last_cycle is not None and shot.last_cycle.outcome == "blocked":

@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.screen import Screen
 
 from matcore.places import StatePlaces
-from matcore.show import status
+from matcore.show import status, waits
 from matcore.show.shapes import Supervisor
 from tests.matcore.cli.conftest import Mat, Tell
 from tests.matcore.cli.told import WINDOW_S, Told, supervised
@@ -63,6 +63,15 @@ def test_the_first_line_says_that_somebody_is_needed(tell: Tell, state: StatePla
     assert words[0] in first
     assert ": mat " in second
     assert shot["needs"] is not None
+
+
+def test_what_a_stall_comes_from_goes_before_it(tell: Tell, state: StatePlaces) -> None:
+    """To start the agent that is gone helps; to write to it does not."""
+    told = tell(ago=4 * WINDOW_S).working().fact("role.gone", role="review", evidence="pane is gone")
+    told.pass_time(3 * WINDOW_S + 1)
+    with supervised(state, "duo"):
+        labels = [wait.label for wait in waits.of(status.look(state, ["duo"]).sessions[0])]
+    assert labels == ["GONE", "STALLED"]
 
 
 @pytest.mark.parametrize("name", ["working", "quiet", "settling", "paused", "undelivered", "completed", "no goal"])
