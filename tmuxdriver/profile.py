@@ -8,18 +8,18 @@ blanks removed. Keys that nobody reads are refused, for a misspelt mark would si
 
 from __future__ import annotations
 
-import difflib
-import os
 import re
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Literal, TypeAlias, get_args, get_origin, get_type_hints
+from typing import Any, Literal, TypeAlias
 
 import msgspec
 import yaml
 
-import matcore
+from matcore.engine.shaped import suggestion
 from matcore.errors import BadConfig
+from matcore.words import prompts
+from tmuxdriver.profilechecks import bad_patterns, unknown_keys
 
 Region: TypeAlias = Literal["footer", "live", "turn", "bottom", "screen"]
 DialogKind: TypeAlias = Literal["permission", "trust", "login", "other"]
@@ -245,7 +245,7 @@ def load(name: str, *, folders: tuple[Path, ...] = ()) -> Profile:
         if path.is_file():
             return read(path)
     known = sorted({p.stem for folder in searched if folder.is_dir() for p in folder.glob("*.yaml")})
-    raise BadConfig([f"There is no profile for the agent program {name!r}{_guess(name, known)}."])
+    raise BadConfig([f"There is no profile for the agent program {name!r}; {suggestion(name, known)}"])
 
 
 def read(path: Path) -> Profile:
@@ -254,14 +254,14 @@ def read(path: Path) -> Profile:
         data = yaml.safe_load(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as err:
         raise BadConfig([f"{path}: {err}"]) from err
-    faults = [f"{path}: {fault}" for fault in _unknown_keys(data, Profile, "")]
+    faults = [f"{path}: {fault}" for fault in unknown_keys(data, Profile)]
     if faults:
         raise BadConfig(faults)
     try:
         profile = msgspec.convert(data, Profile)
     except msgspec.ValidationError as err:
         raise BadConfig([f"{path}: {err}"]) from err
-    faults = [f"{path}: {fault}" for fault in _bad_patterns(msgspec.to_builtins(profile), "")]
+    faults = [f"{path}: {fault}" for fault in bad_patterns(msgspec.to_builtins(profile))]
     if profile.name != path.stem:
         faults.append(f"{path}: `name` must be {path.stem!r} like the file")
     if faults:
@@ -271,67 +271,9 @@ def read(path: Path) -> Profile:
 
 def user_folder() -> Path:
     """Profiles of the user's own."""
-    base = os.environ.get("XDG_CONFIG_HOME") or str(Path.home() / ".config")
-    return Path(base) / "mat" / "agents" / "backends"
+    return prompts.own_agents() / "backends"
 
 
 def shipped_folder() -> Path:
-    """Profiles that come with mat: inside the wheel, or beside the sources."""
-    package = Path(matcore.__file__).parent
-    inside = package / "_agents" / "backends"
-    return inside if inside.is_dir() else package.parent / "agents" / "backends"
-
-
-_PATTERN_KEYS = frozenset(
-    {
-        *("match", "foot", "body", "mark", "indent", "right", "top", "bottom"),
-        *("chrome", "pasted", "menu", "turn_start", "resets", "exhausted"),
-    }
-)
-
-
-def _bad_patterns(data: object, path: str) -> list[str]:
-    faults: list[str] = []
-    if isinstance(data, dict):
-        for key, value in data.items():
-            here = f"{path}.{key}" if path else str(key)
-            is_title = path == "title" and key != "required"
-            if isinstance(value, str) and (key in _PATTERN_KEYS or is_title):
-                faults += _compiles(value, here)
-            elif key != "headless":
-                faults += _bad_patterns(value, here)
-    elif isinstance(data, list | tuple):
-        for number, value in enumerate(data):
-            here = f"{path}[{number}]"
-            faults += _compiles(value, here) if path.endswith("placeholders") else _bad_patterns(value, here)
-    return faults
-
-
-def _compiles(text: str, path: str) -> list[str]:
-    try:
-        pattern(text)
-    except re.error as err:
-        return [f"`{path}` is not a regular expression: {err}"]
-    return []
-
-
-def _unknown_keys(data: object, kind: Any, path: str) -> list[str]:  # noqa: ANN401 - walks arbitrary types
-    """Every key that `kind` does not have, with the nearest one that it has."""
-    faults: list[str] = []
-    if isinstance(kind, type) and issubclass(kind, msgspec.Struct) and isinstance(data, dict):
-        hints = get_type_hints(kind)
-        for key, value in data.items():
-            here = f"{path}.{key}" if path else str(key)
-            if key in hints:
-                faults += _unknown_keys(value, hints[key], here)
-            else:
-                faults.append(f"unknown key `{here}`{_guess(str(key), hints)}")
-    elif get_origin(kind) is tuple and isinstance(data, list):
-        for number, value in enumerate(data):
-            faults += _unknown_keys(value, get_args(kind)[0], f"{path}[{number}]")
-    return faults
-
-
-def _guess(word: str, known: Any) -> str:  # noqa: ANN401 - any iterable of names
-    near = difflib.get_close_matches(word, list(known), n=1)
-    return f" (did you mean `{near[0]}`?)" if near else ""
+    """Profiles that come with mat."""
+    return prompts.shipped_agents() / "backends"

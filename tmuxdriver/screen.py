@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from tmuxdriver.cells import PLAIN, Capture, Rows, Style
-from tmuxdriver.compare import normalise as normalise
 from tmuxdriver.compare import squeeze
 from tmuxdriver.composer import ComposerState, Field, composer_state, find_composer, is_drawn, own_column
 from tmuxdriver.profile import Dialog, Mark, Note, Profile, pattern

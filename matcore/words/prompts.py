@@ -26,10 +26,15 @@ def shipped_agents() -> Path:
     return inside if inside.is_dir() else package.parent / "agents"
 
 
-def folders(workdir: Path) -> tuple[Path, ...]:
-    """Where prompts are looked up, first one first."""
+def own_agents() -> Path:
+    """The user's own prompts and profiles."""
     config = Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config")
-    return (workdir / ".mat" / "agents", config / "mat" / "agents", shipped_agents())
+    return config / "mat" / "agents"
+
+
+def folders(workdir: Path) -> tuple[Path, ...]:
+    """Where prompts, and profiles (below `backends/`), are looked up, first one first."""
+    return (workdir / ".mat" / "agents", own_agents(), shipped_agents())
 
 
 def render(name: str, *, workdir: Path, variables: Mapping[str, str]) -> str:

@@ -38,8 +38,8 @@ def test_all_unknown_keys_are_named_with_the_nearest(tmp_path: Path) -> None:
     with pytest.raises(BadConfig) as caught:
         read(path)
     assert set(caught.value.faults) == {
-        f"{path}: unknown key `compser` (did you mean `composer`?)",
-        f"{path}: unknown key `busy[0].wher` (did you mean `where`?)",
+        f'{path}: unknown key `compser`; did you mean "composer"?',
+        f'{path}: unknown key `busy[0].wher`; did you mean "where"?',
     }
 
 
@@ -62,7 +62,7 @@ def test_what_is_wrong_is_said_with_its_place(tmp_path: Path, changes: dict[str,
 
 def test_a_profile_that_is_not_there_is_guessed_at(tmp_path: Path) -> None:
     """With the nearest that is."""
-    with pytest.raises(BadConfig, match="did you mean `claude`"):
+    with pytest.raises(BadConfig, match='did you mean "claude"'):
         load("cluade", folders=(tmp_path,))
 
 
