@@ -11,6 +11,7 @@ from matcore.engine import desk, intake, speakers, starting
 from matcore.engine.barrier import Watched
 from matcore.engine.book import Fact, Note
 from matcore.engine.permitted import permitted
+from matcore.engine.session import Session
 from matcore.engine.spoolread import Unfit
 
 if TYPE_CHECKING:
@@ -62,30 +63,42 @@ class Reception:
             raise refused[0]
 
     def _take_for(self, watched: Watched, record: Mapping[str, Any]) -> None:
-        session = watched.session
-        request = record.get("request")
-        if request not in ("down", "restart"):
-            if request == "hook":
-                stranger = speakers.why_not(record, session, [w.session for w in self._super.watched.values()])
-                if stranger is not None:
-                    raise Unfit(stranger)
-            intake.from_human(session, record)
-            if request == "hook":
-                self._super.hurry(watched)
-        elif not session.book.journal.has_source(record["id"]):
-            if request == "down":
-                session.commit([Note("engine.ending", {"by": "human"}, record["id"])])
-                self._super.effects.end(session)
-            elif record["role"] in session.roles:
-                # An act of the human's: what the ladder has passed by while the agent was gone begins anew.
-                role = str(record["role"])
-                acted = Fact("human.acted", {"role": role, "evidence": "mat restart"})
-                asked = Note("engine.restarting", {"role": role, "by": "human"}, record["id"])
-                session.commit([asked, acted, starting.waits(session, role)])
-                self._super.arrivals.asked.add((session.name, role))
-                self._super.effects.restart(session, role)
-            else:
-                raise Unfit(f"{record['role']!r} is no role of {session.name}")
+        match record.get("request"):
+            case "down":
+                self._down(watched.session, record)
+            case "restart":
+                self._restart(watched.session, record)
+            case "hook":
+                self._hook(watched, record)
+            case _:
+                intake.from_human(watched.session, record)
+
+    def _hook(self, watched: Watched, record: Mapping[str, Any]) -> None:
+        sessions = [each.session for each in self._super.watched.values()]
+        stranger = speakers.why_not(record, watched.session, sessions)
+        if stranger is not None:
+            raise Unfit(stranger)
+        intake.from_human(watched.session, record)
+        self._super.hurry(watched)
+
+    def _down(self, session: Session, record: Mapping[str, Any]) -> None:
+        if session.book.journal.has_source(record["id"]):
+            return
+        session.commit([Note("engine.ending", {"by": "human"}, record["id"])])
+        self._super.effects.end(session)
+
+    def _restart(self, session: Session, record: Mapping[str, Any]) -> None:
+        """An act of the human's: what the ladder has passed by while the agent was gone begins anew."""
+        if session.book.journal.has_source(record["id"]):
+            return
+        role = str(record["role"])
+        if role not in session.roles:
+            raise Unfit(f"{role!r} is no role of {session.name}")
+        asked = Note("engine.restarting", {"role": role, "by": "human"}, record["id"])
+        acted = Fact("human.acted", {"role": role, "evidence": "mat restart"})
+        session.commit([asked, acted, starting.waits(session, role)])
+        self._super.arrivals.asked.add((session.name, role))
+        self._super.effects.restart(session, role)
 
 
 def _aside(name: str, reason: str) -> None:
