@@ -21,7 +21,7 @@ def command(session: str | None, since: str, as_json: bool) -> None:
     told to you, what waits for you. Of all sessions, or of one."""
     import msgspec
 
-    from matcore.show import recap
+    from matcore.show import morning, recap
     from matcore.show.when import wall_since
 
     state = places()
@@ -31,4 +31,4 @@ def command(session: str | None, since: str, as_json: bool) -> None:
     if as_json:
         echo_json({"since": since_s, "until": now_s, "sessions": msgspec.to_builtins(page)})
     else:
-        echo_lines(recap.lines(page, since_s, now_s))
+        echo_lines(morning.lines(page, since_s, now_s))
