@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
-from matcore.engine import revival, rounds
+from matcore.engine import rounds
 from matcore.engine.book import Book
 from matcore.engine.clock import SystemClock
 from matcore.engine.journal import Entry
@@ -20,8 +20,8 @@ from matcore.errors import MatError
 from matcore.places import StatePlaces
 from matcore.rules import decisions as d
 from matcore.rules import view
-from matcore.rules.state import State, Status
-from matcore.show import byitself, phrases, waits
+from matcore.rules.state import State
+from matcore.show import byitself, seats, waits
 from matcore.show.log import outcomes
 from matcore.show.outlook import outlook
 from matcore.show.shapes import (
@@ -34,7 +34,6 @@ from matcore.show.shapes import (
     NoticeView,
     QuestionView,
     RelayView,
-    RoleView,
     Snapshot,
     Supervisor,
     TroubleView,
@@ -89,7 +88,7 @@ def of(book: Book, supervisor: Supervisor, now_s: float, *, is_over: bool = Fals
         cycle_since=wall(cycle.since) if cycle else None,
         last_cycle=None if cycle else _last_cycle(book),
         paused=any(gate.gate == "paused" for gate in gates),
-        roles=[_role(ledger, seat, wall) for seat in view.seats(core)],
+        roles=[seats.role(ledger, seat, wall) for seat in view.seats(core)],
         baton=_baton(core, wall),
         episode=_episode(core, wall),
         quiet_s=quiet.accumulated,
@@ -115,7 +114,7 @@ def of(book: Book, supervisor: Supervisor, now_s: float, *, is_over: bool = Fals
     )  # fmt: skip
     if state == "watched":
         shot.next, shot.then = _outlook(book, times)
-    _see_dialogs(shot)
+    seats.see_dialogs(shot)
     shot.needs = next((wait.needs for wait in waits.of(shot)), None)
     return shot
 
@@ -143,38 +142,6 @@ def _times(book: Book, now_s: float, is_over: bool) -> _Times:
 def _last(book: Book) -> Entry | None:
     """The newest entry that is folded: the journal may go on."""
     return next(book.journal.entries(before=book.seq + 1, newest_first=True), None)
-
-
-def _role(ledger: Ledger, seat: view.Seat, wall: Callable[[float], float]) -> RoleView:
-    seen, sits = ledger.roles.get(seat.role), ledger.seats.get(seat.role)
-    restarts_at = revival.resumes_at(ledger, seat.role)
-    is_gone = seat.status is Status.GONE
-    return RoleView(
-        role=seat.role,
-        backend=str(ledger.config.get("roles", {}).get(seat.role, {}).get("backend", "")),
-        status=str(seat.status),
-        since=wall(seat.since),
-        evidence=seen.evidence if seen else "",
-        agent_session=sits.agent_session if sits else None,
-        agent_session_since=wall(sits.since) if sits else None,
-        restarts_at=None if restarts_at is None else wall(restarts_at),
-        crash_loop=seat.role in ledger.crash_loops,
-        lived_s=sits.lived_s if sits and is_gone else None,
-        said=sits.said if sits and is_gone else "",
-    )
-
-
-def _see_dialogs(shot: Snapshot) -> None:
-    """A role whose screen a dialog takes is `unknown` to the core; what is known of it is said all the same."""
-    asked = {question.role: question.since for question in shot.questions if question.dialog}
-    gates = {gate.gate: gate.since for gate in shot.gates if gate.cleared is None}
-    for role in shot.roles:
-        login, other = gates.get(f"login/{role.role}"), gates.get(f"dialog/{role.role}")
-        since = [each for each in (asked.get(role.role), login, other) if each is not None]
-        if since:
-            first = "permission" if role.role in asked else "login" if login is not None else "other"
-            seen = phrases.dialog_in(role.evidence)
-            role.dialog, role.dialog_since = seen or first, role.since if seen else min(since)
 
 
 def _baton(core: State, wall: Callable[[float], float]) -> Baton | None:
