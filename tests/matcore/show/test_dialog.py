@@ -51,10 +51,10 @@ def test_a_dialog_is_not_merely_unknown(
     standing(tell(ago=200), evidence, gate)
     with supervised(state, "duo"):
         status, why, seen = words(mat, "status"), words(mat, "why"), shot(mat)
-    assert f"DIALOG {said} has stood on review's screen for 2m 18s" in status
+    assert f"DIALOG {said} has stood on review's screen for 2m " in status
     assert status.index("DIALOG") < status.index("baton")
-    assert "review at a dialog 2m 18s" in status
-    assert why.startswith(f"{said} has stood on review's screen for 2m 18s. Answer it there: mat attach duo review")
+    assert "review at a dialog 2m " in status
+    assert why.startswith(f"{said} has stood on review's screen for 2m ")
     assert "could not be made out" not in why
     assert "mat attach duo review" in status
     assert [role["dialog"] for role in seen["roles"]] == [None, kind]
@@ -63,11 +63,11 @@ def test_a_dialog_is_not_merely_unknown(
 
 def test_a_dialog_that_was_put_as_a_question_is_told_once(mat: Mat, tell: Tell, state: StatePlaces) -> None:
     """It is answered on the screen, and stands there since it was seen, not since it was asked."""
-    asked(tell(ago=300), text="Run rm -r build?")
+    asked(tell(ago=310), text="Run rm -r build?")
     with supervised(state, "duo"):
         status, why, recap = words(mat, "status"), words(mat, "why"), words(mat, "recap")
-    assert status.count("has stood on review's screen for 3m 58s: Run rm -r build?") == 1
-    assert 'for 3m 58s: "Run rm -r build?". Answer it there: mat attach duo review' in why
+    assert status.count("has stood on review's screen for 4m ") == status.count(": Run rm -r build?") == 1
+    assert ': "Run rm -r build?". Answer it there: mat attach duo review' in why
     assert "mat attach duo review" in recap
     for said in (status, why, recap):
         assert "mat answer" not in said
@@ -79,8 +79,8 @@ def test_a_dialog_in_a_turn_that_a_hook_tells_of(mat: Mat, tell: Tell, state: St
     told.fact("gate.raised", 60, gate="dialog", role="review", evidence="screen")
     with supervised(state, "duo"):
         status, why = words(mat, "status"), words(mat, "why")
-    assert "DIALOG A dialog has stood on review's screen for 2m 18s" in status
-    assert "A dialog has stood on review's screen for 2m 18s." in why
+    assert "DIALOG A dialog has stood on review's screen for 2m " in status
+    assert "A dialog has stood on review's screen for 2m " in why
     assert "has been working" not in why
 
 
