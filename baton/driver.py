@@ -24,7 +24,7 @@ from matcore.engine.driver import Outcome, SessionSpec, Sighting, Verdict, new_s
 from matcore.engine.shaped import suggestion
 from matcore.errors import BadConfig, OurMistake, Unavailable
 from matcore.places import SessionPlaces, StatePlaces, state_dir
-from matcore.words import messages
+from matcore.words import marks
 
 CLAIMED_WITHIN_S = 5.0
 LAST_WORDS_BYTES = 20_000
@@ -178,7 +178,7 @@ class BatonDriver:
             return Outcome(Verdict.REFUSED, "the worker has died and is started again", gate="no-worker")
         if record.read_state(watch.places, role).status == BUSY:
             return Outcome(Verdict.REFUSED, "a turn runs", gate="busy")
-        message, sender = messages.addressed(text)
+        message, sender = marks.addressed(text)
         letter = envelope.deliver(
             message_id=message or f"m-{time.time_ns()}", sender=sender, to=role, body=text, cycle=_cycle(watch.places)
         )

@@ -15,7 +15,7 @@ from matcore.engine.tally import Course
 from matcore.places import SessionPlaces
 from matcore.rules import decisions as d
 from matcore.rules import view
-from matcore.words import messages
+from matcore.words import marks, messages
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,9 +61,7 @@ class Scribe:
                 body=_content(relay.path),
                 command=self._book.ledger.command,
             )
-        return Job(
-            self._next("relay"), "relay", relay.to, text, messages.relay_mark(message_id=relay.id), relay=relay.id
-        )
+        return Job(self._next("relay"), "relay", relay.to, text, marks.relay(message_id=relay.id), relay=relay.id)
 
     def nudge(self, nudge: d.Nudge) -> Job:
         job = self._next("nudge")
@@ -91,15 +89,13 @@ class Scribe:
                 command=self._book.ledger.command,
                 peers=[role for role in self._book.ledger.config.get("roles", {}) if role != nudge.role],
             )
-        mark = messages.nudge_mark(episode=nudge.episode, attempt=attempt)
+        mark = marks.nudge(episode=nudge.episode, attempt=attempt)
         return Job(job, "nudge", nudge.role, text, mark, relay=nudge.redelivers, decision=nudge.number)
 
     def final_check(self, check: d.FinalCheck) -> Job:
         rows = list(view.checked(self._book.state, check.number).items())
         text = messages.final_check(rows=rows, command=self._book.ledger.command)
-        return Job(
-            self._next("final"), "final_check", check.role, text, messages.final_check_mark(), decision=check.number
-        )
+        return Job(self._next("final"), "final_check", check.role, text, marks.final_check(), decision=check.number)
 
     def recovery(self, recovery: d.RecoveryDelivered) -> Job:
         seq = int(recovery.message.rpartition("-")[2])
@@ -111,13 +107,13 @@ class Scribe:
             path=last.path if last else None,
             command=self._book.ledger.command,
         )
-        mark = messages.recovery_mark(message_id=recovery.message)
+        mark = marks.recovery(message_id=recovery.message)
         return Job(self._next("recovery"), "recovery", recovery.role, text, mark, decision=recovery.number)
 
     def wrapup(self, wrapup: dict[str, Any]) -> Job:
         outcome = str(wrapup["outcome"])
         text = messages.wrapup(cycle=str(wrapup["cycle"]), goal=wrapup.get("goal"), outcome=outcome)
-        mark = messages.wrapup_mark(outcome=outcome)
+        mark = marks.wrapup(outcome=outcome)
         return Job(self._next("wrapup"), "wrapup", str(wrapup["role"]), text, mark, decision=int(wrapup["number"]))
 
     def pointed(self, job: Job) -> Job:

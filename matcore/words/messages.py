@@ -1,4 +1,4 @@
-"""Every text that mat injects into an agent, one function each; no other module holds protocol words.
+"""Every text that mat injects into an agent, one function each; no module but this and `marks` holds protocol words.
 
 Texts are for a language model that may have forgotten what came before: they say who speaks, what is owed since when,
 and the exact command that ends it. Each is under 1 KiB (a pointer to a file, never a payload), holds no control
@@ -12,33 +12,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from matcore.words.notices import notice
+from matcore.words import marks
 from matcore.words.shape import LIMIT, clean, line, middle, program, reachable, size
-
-__all__ = [
-    "LIMIT",
-    "addressed",
-    "answer",
-    "final_check",
-    "final_check_mark",
-    "first_pointer",
-    "fresh_start",
-    "hint",
-    "human",
-    "next_goal",
-    "notice",
-    "nudge",
-    "nudge_mark",
-    "pointed",
-    "recovery",
-    "recovery_mark",
-    "redelivery",
-    "relay",
-    "relay_mark",
-    "repeat",
-    "wrapup",
-    "wrapup_mark",
-]
 
 _NAME = 40
 _PATH = 300
@@ -87,7 +62,7 @@ def redelivery(
     # A human is no role: only a handoff to a role, or the cycle's end, moves the work.
     act = f"`{program(command)} FILE`" if sender == "human" else f"`{program(command)} {target} FILE`"
     return _text(
-        f"{_head(message_id, sender)} [relay-redelivery=idle-recovery] {nudge_mark(episode=episode, attempt=attempt)}",
+        f"{_head(message_id, sender)} [relay-redelivery=idle-recovery] {marks.nudge(episode=episode, attempt=attempt)}",
         f"No handoff since {line(since, _SINCE)}. You ({line(owed, _NAME)}) hold the baton for this relay.",
         f"Fresh work, read or not: {reachable(path, _PATH)}",
         f"Final reply text is delivered to nobody. Do the work, or if it is done: {act} now.",
@@ -123,7 +98,7 @@ def nudge(
         act = f"`{send} {line(owed, _NAME)} FILE`"
     hand_over = f" Hand over what is due: {act}." if act else ""
     return _text(
-        f"{nudge_mark(episode=episode, attempt=attempt)} for {me}, from mat.",
+        f"{marks.nudge(episode=episode, attempt=attempt)} for {me}, from mat.",
         f"No handoff since {line(since, _SINCE)}. {holder}",
         f"Final reply text is delivered to nobody.{hand_over}",
         _ways_out(command),
@@ -135,7 +110,7 @@ def final_check(*, rows: Sequence[tuple[str, Sequence[str]]], command: str) -> s
 
     Every id is named; where they do not all fit, those of one target are named as `first … last (count)`.
     """
-    head = f"{final_check_mark()}: your turn ended, and these got no reply from you:"
+    head = f"{marks.final_check()}: your turn ended, and these got no reply from you:"
     tail = (
         "Plain text reaches nobody. Decide whether anything is still to be sent; if so, send it now. "
         f"Seen, nothing to add: `{program(command)} --ack ID`. If nobody needs an answer, stop. "
@@ -150,7 +125,7 @@ def final_check(*, rows: Sequence[tuple[str, Sequence[str]]], command: str) -> s
 
 def wrapup(*, cycle: str, goal: str | None, outcome: str) -> str:
     """The instruction to a role that ended a cycle (`outcome`: `completed` or `blocked`): one closing message."""
-    mark = wrapup_mark(outcome=outcome)
+    mark = marks.wrapup(outcome=outcome)
     named = f" Goal: {line(goal, 240)}" if goal else ""
     return _text(
         mark,
@@ -166,7 +141,7 @@ def recovery(*, message_id: str, target: str, seq: int, path: str | None, comman
     to = line(target, _NAME)
     source = f" Read {reachable(path, _PATH)}" if path else ""
     return _text(
-        f"{recovery_mark(message_id=message_id)} From mat: your context was full and this one is fresh.",
+        f"{marks.recovery(message_id=message_id)} From mat: your context was full and this one is fresh.",
         f"{to} still waits for your reply (relays up to #{seq}).{source}",
         f"Plain text reaches nobody. When it is done: `{program(command)} {to} FILE`. "
         "Check first what is already done; do not start over.",
@@ -242,39 +217,8 @@ def repeat() -> str:
     )
 
 
-def addressed(text: str) -> tuple[str | None, str]:
-    """The relay's id and the sender that the first line of a delivered text names; (None, "mat") for mat's own."""
-    words = text.partition("\n")[0].removeprefix("[relay ").split("]", 1)[0].split(" from ")
-    return (words[0], words[1]) if text.startswith("[relay ") and len(words) == 2 else (None, "mat")
-
-
-def relay_mark(*, message_id: str) -> str:
-    """The part of `relay` and `human` that no other delivery has: a driver knows its text by it. So for the others."""
-    return f"[relay {line(message_id, _NAME)} from"
-
-
-def nudge_mark(*, episode: int, attempt: int) -> str:
-    """The part of `nudge` and `redelivery` that no other text has."""
-    return f"IDLE RECOVERY {episode}.{attempt}"
-
-
-def final_check_mark() -> str:
-    """The part of `final_check` that tells it from the other injected texts."""
-    return "[mat] Final check"
-
-
-def recovery_mark(*, message_id: str) -> str:
-    """The part of `recovery` that no other text has."""
-    return f"[{line(message_id, 96)}]"
-
-
-def wrapup_mark(*, outcome: str) -> str:
-    """The part of `wrapup` that tells it from the other injected texts."""
-    return "<goal_complete>" if outcome == "completed" else "<goal_blocked>"
-
-
 def _head(message_id: str, sender: str) -> str:
-    return f"{relay_mark(message_id=message_id)} {line(sender, _NAME)}]"
+    return f"{marks.relay(message_id=message_id)} {line(sender, _NAME)}]"
 
 
 def _said(head: str, body: str | None, path: str | None) -> str:

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from matcore.words import marks
 from matcore.words import messages as m
 
 PATH = "/home/u/shop/.mat/shop-duo/handoffs/" + "a" * 64 + ".md"
@@ -142,24 +143,24 @@ def test_a_redelivery_of_a_human_s_words_names_no_role_human() -> None:
 
 def test_each_text_holds_its_mark() -> None:
     """A driver knows its own text on the screen by the mark."""
-    assert m.relay_mark(message_id="r-000012") in TEXTS["relay"]
-    assert m.relay_mark(message_id="r-000013") in TEXTS["human"]
-    assert m.relay_mark(message_id="r-000012") in TEXTS["hint"]
-    assert m.relay_mark(message_id="r-000012") in TEXTS["fresh-start"]
-    assert m.relay_mark(message_id="r-000014") in TEXTS["answer"]
-    assert m.nudge_mark(episode=3, attempt=41) in TEXTS["redelivery"]
-    assert m.nudge_mark(episode=3, attempt=42) in TEXTS["nudge-peer"]
-    assert m.final_check_mark() in TEXTS["final-check"]
-    assert m.recovery_mark(message_id="recovery-review-dev-12") in TEXTS["recovery"]
-    assert m.wrapup_mark(outcome="completed") in TEXTS["wrapup-completed"]
-    assert m.wrapup_mark(outcome="blocked") in TEXTS["wrapup-blocked"]
+    assert marks.relay(message_id="r-000012") in TEXTS["relay"]
+    assert marks.relay(message_id="r-000013") in TEXTS["human"]
+    assert marks.relay(message_id="r-000012") in TEXTS["hint"]
+    assert marks.relay(message_id="r-000012") in TEXTS["fresh-start"]
+    assert marks.relay(message_id="r-000014") in TEXTS["answer"]
+    assert marks.nudge(episode=3, attempt=41) in TEXTS["redelivery"]
+    assert marks.nudge(episode=3, attempt=42) in TEXTS["nudge-peer"]
+    assert marks.final_check() in TEXTS["final-check"]
+    assert marks.recovery(message_id="recovery-review-dev-12") in TEXTS["recovery"]
+    assert marks.wrapup(outcome="completed") in TEXTS["wrapup-completed"]
+    assert marks.wrapup(outcome="blocked") in TEXTS["wrapup-blocked"]
 
 
 def test_a_delivered_text_tells_its_relay_and_sender() -> None:
     """Who reads the first line of a text learns both; mat's own texts have neither."""
-    assert m.addressed(TEXTS["hint"]) == ("r-000012", "review")
-    assert m.addressed(TEXTS["relay"]) == ("r-000012", "dev")
-    assert m.addressed(TEXTS["nudge-peer"]) == (None, "mat")
+    assert marks.addressed(TEXTS["hint"]) == ("r-000012", "review")
+    assert marks.addressed(TEXTS["relay"]) == ("r-000012", "dev")
+    assert marks.addressed(TEXTS["nudge-peer"]) == (None, "mat")
 
 
 def test_the_final_check_names_all_that_fits() -> None:
