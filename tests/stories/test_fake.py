@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from matcore.engine.clock import FakeClock
 from matcore.engine.driver import Outcome, RoleSpec, SessionSpec, Verdict
 from tests.contract import ROLES, SESSION, Contract
+from tests.fakeclock import FakeClock
 from tests.fakes import FakeDriver
 
 

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from matcore import spoolfile
-from matcore.engine.clock import FakeClock
 from matcore.engine.effects import Effects
 from matcore.engine.events import Event, Polled, SpoolTouched
 from matcore.engine.lanes import Work
@@ -20,6 +19,7 @@ from matcore.engine.notify import Told
 from matcore.engine.session import Session
 from matcore.engine.supervisor import Supervisor
 from matcore.places import SessionPlaces, StatePlaces
+from tests.fakeclock import FakeClock
 from tests.fakes import FakeDriver, FakeDrivers, FakeSeat
 
 LEAST_STEP_S = 0.001

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from matcore.engine.clock import Clock, FakeClock, Gap, JournalClock, LoopWatch, Mark, SystemClock
+from matcore.engine.clock import Clock, Gap, JournalClock, LoopWatch, Mark, SystemClock
+from tests.fakeclock import FakeClock
 
 
 @pytest.mark.parametrize("clock", [SystemClock(), FakeClock()], ids=["real", "fake"])
