@@ -21,7 +21,7 @@ from matcore.engine.clock import Clock, SystemClock
 from matcore.engine.drivers import Drivers
 from matcore.engine.effects import Effects
 from matcore.engine.events import Ended, Event, JobEnded, NoticeTold, Polled, Restarted, SpoolTouched, Stop
-from matcore.engine.host import Host
+from matcore.engine.hostnotices import HostNotices
 from matcore.engine.keeping import Keeping
 from matcore.engine.losses import Losses, gone_of
 from matcore.engine.poller import Poller
@@ -65,7 +65,7 @@ class Supervisor:
         self.effects = effects(self.queue.put)
         self.registry = Registry(places, self.effects, self.host, drivers or Drivers())
         self.watcher = Watcher(lambda folder: self.queue.put(SpoolTouched(folder)))
-        self.host_notices = Host(places)
+        self.host_notices = HostNotices(places)
         self._ballast = Ballast(places.ballast)
         self.barrier = Barrier(self._ballast, self._tell_of_disk)
         self.arrivals = Arrivals(self)

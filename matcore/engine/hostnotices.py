@@ -18,7 +18,7 @@ from matcore.words.notices import notice
 log = logging.getLogger("mat.host")
 
 
-class Host:
+class HostNotices:
     """Tells each cause once until it is `over`."""
 
     def __init__(self, places: StatePlaces) -> None:
