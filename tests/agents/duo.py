@@ -12,7 +12,8 @@ import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from tests.agents.lab import Lab, Model
+from matcore.engine.journal import Entry
+from tests.agents.lab import HEAVY, Lab, Model
 from tests.duo import MAT, Duo
 from tests.waiting import wait_for
 
@@ -48,13 +49,17 @@ class LabDuo(Duo):
     def __init__(self, lab: Lab, backend: str, rules: Sequence[Mapping[str, Any]] = (), **config: Any) -> None:
         super().__init__(lab.root, **config)
         self.lab = lab
+        self.backend = backend
+        self.patience = 3.0 if backend in HEAVY else 1.0
         self.work = lab.work
         self.model: Model = lab.model([*rules, *REPLIES])  # before `env`, for that says where the model is
         self.env = lab.env(XDG_STATE_HOME=str(lab.root / "state"))
         (self.work / "TASK.md").write_text("Write a parser.\n", encoding="utf-8")
+        # A second one of a heavy program would be one too many: pi is its peer.
+        peer = "pi" if backend in HEAVY else backend
         self.config["roles"] = {
             "dev": {"backend": backend, "prompt": "duo-dev", "kick": KICK},
-            "review": {"backend": backend, "prompt": "duo-review"},
+            "review": {"backend": peer, "prompt": "duo-review"},
         }
 
     def mat(
@@ -70,8 +75,13 @@ class LabDuo(Duo):
 
     def alone(self, role: str) -> LabDuo:
         """Leave only this role, and nothing for it to begin with: half the programs, half the time."""
-        self.config["roles"] = {role: {k: v for k, v in self.config["roles"][role].items() if k != "kick"}}
+        config = {k: v for k, v in self.config["roles"][role].items() if k != "kick"}
+        self.config["roles"] = {role: {**config, "backend": self.backend}}
         return self
+
+    def wait(self, name: str, timeout_s: float = 30, count: int = 1, **match: Any) -> Entry:
+        """As in any duo, with more patience for a program that is slow."""
+        return super().wait(name, timeout_s * self.patience, count, **match)
 
     def end(self) -> None:
         """What is in the lab's network ends with it; only without one each process has to be found."""
@@ -89,7 +99,9 @@ class LabDuo(Duo):
 
     def wait_arrived(self, pattern: str, count: int = 1, timeout_s: float = 30) -> None:
         try:
-            wait_for(lambda: self.arrived(pattern) >= count, timeout_s, f"{count} x {pattern!r} at the model")
+            wait_for(
+                lambda: self.arrived(pattern) >= count, timeout_s * self.patience, f"{count} x {pattern!r} at the model"
+            )
         except AssertionError as e:
             raise AssertionError(f"{e}\n{self.story()}") from None
 
@@ -102,7 +114,7 @@ class LabDuo(Duo):
                 return [e.name for e in last] == ["role.idle"]
 
             try:
-                wait_for(is_idle, timeout_s, f"{role} at rest")
+                wait_for(is_idle, timeout_s * self.patience, f"{role} at rest")
             except AssertionError as e:
                 raise AssertionError(f"{e}\n{self.story()}") from None
 

@@ -6,7 +6,8 @@
 
 Programs are looked for in `$MAT_AGENTS_DIR`, else in the repository's `.agents/node_modules/.bin`, where
 `.ci/install-agents` puts them. A test whose program is not there is skipped with the reason; with
-`MAT_REQUIRE_AGENTS=1` it fails where CI has the program, with `MAT_REQUIRE_AGENTS=all` it always fails.
+`MAT_REQUIRE_AGENTS=1` it fails where CI has the program, with `MAT_REQUIRE_AGENTS=all` it always fails. opencode takes
+0.8 GB and up to 20 s to start: only with `all`, in `make test-agents`, is it started at all, and one at a time.
 
 Programs run in a network namespace with loopback only. Where none can be made the test is skipped (or fails) likewise,
 unless `MAT_AGENTS_OPEN_NETWORK=1` says that the machine's own network will do: the keys are dummies and every address
@@ -36,6 +37,15 @@ from tests.agents.terminal import Terminal
 REPOSITORY = Path(__file__).resolve().parents[2]
 DUMMY_KEY = "dummy-key-of-the-lab"
 IN_CI = ("pi", "claude")
+HEAVY = ("opencode",)
+
+
+def opencode_with(*values: object) -> Any:
+    """opencode and further values, for a test that is parametrised by program: its tests run one after the other."""
+    return pytest.param("opencode", *values, marks=pytest.mark.xdist_group("opencode"))
+
+
+OPENCODE = opencode_with()
 
 
 def program(name: str) -> Path | None:
@@ -110,6 +120,8 @@ class Lab:
             "SHELL": "/bin/bash",
             "PI_OFFLINE": "1",
             "PI_TELEMETRY": "0",
+            "OPENCODE_DISABLE_AUTOUPDATE": "1",
+            "OPENCODE_DISABLE_MODELS_FETCH": "1",
             "OPENAI_API_KEY": DUMMY_KEY,
             "ANTHROPIC_API_KEY": DUMMY_KEY,
             "SCRIPTED_API_KEY": DUMMY_KEY,
@@ -153,7 +165,7 @@ class Lab:
         self.ends.callback(_end, server)
         assert server.stdout is not None
         self.port = int(server.stdout.readline())
-        for configure in (configure_pi, configure_claude, configure_codex):
+        for configure in (configure_pi, configure_claude, configure_codex, configure_opencode):
             configure(self.home, self.work, self.port)
         return Model(self.port, log)
 
@@ -245,10 +257,33 @@ trust_level = "trusted"
     )
 
 
+def configure_opencode(home: Path, _work: Path, port: int) -> None:
+    """opencode's own configuration: one model. It asks nothing at its start. No plugin folder, and so no hooks: with
+    one it waits more than a minute for a package registry before it paints anything."""
+    folder = home / ".config" / "opencode"
+    folder.mkdir(parents=True, exist_ok=True)
+    provider = {
+        "npm": "@ai-sdk/openai-compatible",
+        "name": "lab",
+        "options": {"baseURL": f"http://127.0.0.1:{port}/v1", "apiKey": "{env:SCRIPTED_API_KEY}"},
+        "models": {"scripted": {"name": "scripted", "limit": {"context": 200_000, "output": 8_000}}},
+    }
+    settings = {
+        "provider": {"lab": provider},
+        "model": "lab/scripted",
+        "small_model": "lab/scripted",
+        "autoupdate": False,
+        "share": "disabled",
+    }
+    (folder / "opencode.json").write_text(json.dumps(settings), encoding="utf-8")
+
+
 @contextlib.contextmanager
 def lab(name: str, root: Path) -> Iterator[Lab]:
     """A lab for the program `name` below `root`; all that it started has ended afterwards."""
     binary = program(name)
+    if name in HEAVY and os.environ.get("MAT_REQUIRE_AGENTS") != "all":
+        pytest.skip(f"{name} is heavy: make test-agents runs it")
     if binary is None:
         cannot(f"{name} is not installed: run .ci/install-agents{'' if name in IN_CI else ' --all'}", name)
     with contextlib.ExitStack() as ends:

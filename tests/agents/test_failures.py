@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 from tests.agents.duo import LabDuo, lab_duo
-from tests.agents.lab import lab
+from tests.agents.lab import OPENCODE, lab, opencode_with
 from tests.waiting import wait_for
 from tmuxdriver.profile import shipped_folder
 
@@ -36,15 +36,17 @@ def limit(words: str) -> dict[str, Any]:
     return {"name": "limit", "user": "Look at it", "status": 429, "say": words}
 
 
-def test_a_limit_holds_until_the_time_that_the_program_tells(make: Make) -> None:
-    """pi's 429: the wake failed, the seat is held as long as the answer says, and what waited follows once."""
-    duo = make("pi", [limit("You have hit your usage limit. Try again in ~20 seconds.")])
+@pytest.mark.parametrize("program", ["pi", OPENCODE])
+def test_a_limit_holds_until_the_time_that_the_program_tells(make: Make, program: str) -> None:
+    """A 429, tried again in vain: the wake failed, the seat is held as long as the answer says, and what waited follows
+    once."""
+    duo = make(program, [limit("You have hit your usage limit. Try again in ~20 seconds.")])
     duo.up()
     duo.at_rest()
     duo.mat("send", "duo", "review", "Look at it.")
     raised = duo.wait("gate.raised", 60, gate="rate-limited", role="review")
     assert 15 < float(str(raised.data["until"])) - raised.at < 25, raised
-    assert [e.data["status"] for e in duo.entries("wake.closed")] == ["failed"]
+    assert [e.data["status"] for e in duo.entries("wake.closed")] == ["failed"], duo.story()
     duo.mat("send", "duo", "review", "Go on.")
     delivered = duo.wait("relay.delivered", 60, count=2)
     cleared = duo.entries("gate.cleared", gate="rate-limited")
@@ -65,6 +67,42 @@ def test_a_limit_names_the_hour_of_claudes_screen(make: Make) -> None:
     end = datetime.fromtimestamp(raised.wall + float(str(raised.data["until"])) - raised.at).astimezone()
     assert (end.hour, end.minute) in ((23, 59), (0, 0)), duo.story()
     assert "rate-limited" in duo.mat("status", "duo").stdout
+
+
+@pytest.mark.parametrize(
+    ("program", "word", "evidence"),
+    [
+        ("pi", "err500", "hook"),
+        ("claude", "err500", "hook"),
+        ("codex", "err400", "screen (it shows the turn's end, no hook)"),
+        opencode_with("err400", "screen"),
+    ],
+)
+def test_an_error_of_the_model_ends_the_wakes_as_failed(make: Make, program: str, word: str, evidence: str) -> None:
+    """The program tries again or does not, and gives up: what tells is its hook, or where it has none its screen."""
+    duo = make(program)
+    duo.up()
+    duo.at_rest()
+    duo.mat("send", "duo", "review", f"SCRIPT:{word}")
+    closed = duo.wait("wake.closed", 40)
+    assert closed.data["status"] == "failed", duo.story()
+    assert f"scripted error {word[3:]}" in str(closed.data["reason"])
+    assert [e.data["evidence"] for e in duo.entries("turn.ended")] == [evidence]
+
+
+@pytest.mark.xdist_group("opencode")
+def test_opencode_takes_a_stream_that_was_cut_up_again(make: Make) -> None:
+    """It tries five times, which takes a minute; it is busy all the while, and that is one turn."""
+    duo = make("opencode", [{"user": "Look at it", "say": "Half of", "cut": True, "times": 2}])
+    duo.up()
+    duo.at_rest()
+    duo.mat("send", "duo", "review", "Look at it.")
+    assert duo.wait("wake.closed", 40).data["status"] == "completed_without_visible_reply"
+    assert [e.data["outcome"] for e in duo.entries("turn.ended")] == ["ok"]
+    answers = [r["answer"] for r in duo.model.requests() if r["tools"]]
+    assert answers == ["rule 1", "rule 1", "echo"], duo.story()
+    duo.at_rest()
+    assert [e.name for e in duo.entries("role.idle", "role.unknown")][1:] == ["role.idle"], duo.story()
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ import pytest
 
 from baton import lock, record
 from tests.agents.duo import GIVES_IN, NOTHING_TO_ADD, REVIEW, SAYS_ONLY, LabDuo
-from tests.agents.lab import Lab, lab, program
+from tests.agents.lab import OPENCODE, Lab, lab, program
 from tests.waiting import wait_for
 
 WINDOW_S = 4.0
@@ -85,7 +85,7 @@ def kill_worker(duo: MixedDuo) -> None:
     wait_for(lambda: lock.holder(path) not in (None, worker), 20, "another worker")
 
 
-@pytest.mark.parametrize("name", ["claude", "codex", "pi"])
+@pytest.mark.parametrize("name", ["claude", "codex", "pi", OPENCODE])
 def test_each_program_goes_on_in_its_session(name: str, home: Path, ends: ExitStack) -> None:
     """Three turns, a worker killed between them, one agent session: the model sees all that was said before; an error
     of the model is that turn's, with its class."""
@@ -104,3 +104,22 @@ def test_each_program_goes_on_in_its_session(name: str, home: Path, ends: ExitSt
     users = [user["head"] for user in duo.model.requests()[-1]["users"]]
     for relay in ("r-000001", "r-000003"):
         assert len([user for user in users if f"[relay {relay} from" in user]) == 1, users
+
+
+@pytest.mark.xdist_group("opencode")
+def test_a_program_that_tries_again_for_long_is_ended_at_its_time_limit(home: Path, ends: ExitStack) -> None:
+    """opencode's five attempts after an error of the server take more than a minute: the turn is over before that, the
+    next one goes on in the same session, and a limit is told as one."""
+    limit = {"name": "limit", "user": "Look at it", "status": 429, "say": "Usage limit. Try again in 30 seconds."}
+    duo = headless_duo(home, ends, "opencode", "opencode", [limit], baton={"turn_timeout": "55s"})
+    duo.config["recovery"]["window"] = 600
+    duo.alone("review").up()
+    duo.at_rest()
+    for number, text in enumerate(["SCRIPT:text one", "SCRIPT:err500", "Look at it."], 1):
+        duo.mat("send", "duo", "review", text)
+        duo.wait("turn.ended", 60, count=number, role="review")
+    outcomes = [(e.data["outcome"], e.data.get("class")) for e in duo.entries("turn.ended")]
+    assert outcomes == [("ok", None), ("error", "timeout"), ("error", "rate-limit")], duo.story()
+    assert duo.entries("gate.raised", gate="rate-limited")
+    users = [user["head"] for user in duo.model.requests()[-1]["users"]]
+    assert len([user for user in users if "[relay r-000001 from" in user]) == 1, "one agent session"

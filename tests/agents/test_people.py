@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.agents.duo import LabDuo, lab_duo
-from tests.agents.lab import lab
+from tests.agents.lab import HEAVY, OPENCODE, lab, opencode_with
 from tests.waiting import wait_for
 
 WINDOW_S = 5.0
@@ -18,9 +18,11 @@ ENDS_S = 12.0
 AFTER_THE_QUESTION_S = 16.0
 """Two of these and a rung is due while the dialog stands; the question is asked after half a minute."""
 DRAFT, REST = "do not mer", "ge this yet"
-# What each program asks about: Codex what leaves its sandbox, Claude Code what it was not told to allow.
-ASKS = {"claude": "SCRIPT:tool[touch made-by-the-agent]", "codex": "SCRIPT:asktool[touch made-by-the-agent]"}
-DIALOG = {"claude": "Do you want to", "codex": "Would you like to"}
+# What each program asks about: Codex what leaves its sandbox, opencode what leaves its folder, Claude Code what it was
+# not told to allow.
+MADE = {"claude": "made-by-the-agent", "codex": "made-by-the-agent", "opencode": "../made-by-the-agent"}
+ASKS = {"claude": "SCRIPT:tool[touch {}]", "codex": "SCRIPT:asktool[touch {}]", "opencode": "SCRIPT:tool[touch {}]"}
+DIALOG = {"claude": "Do you want to", "codex": "Would you like to", "opencode": "Permission required"}
 
 Make = Callable[..., LabDuo]
 
@@ -56,10 +58,10 @@ def submits(duo: LabDuo) -> None:
             return
 
 
-@pytest.mark.parametrize("program", ["pi", "claude", "codex"])
+@pytest.mark.parametrize("program", ["pi", "claude", "codex", OPENCODE])
 def test_a_relay_waits_for_the_end_of_a_persons_sentence(make: Make, program: str) -> None:
     """A draft stands as it was typed, and is sent as its writer ends it; the relay follows once, by itself."""
-    duo = make(program)
+    duo = make(program, WINDOW_S * (4 if program in HEAVY else 1))  # nothing may be due before the draft is there
     duo.up()
     duo.at_rest()
     count_keys(duo)
@@ -82,7 +84,8 @@ def test_a_relay_waits_for_the_end_of_a_persons_sentence(make: Make, program: st
     assert duo.arrived(f"^{DRAFT}{REST}$") == 1, duo.story()
     assert duo.arrived(r"^\[relay r-000001 from human\]\nMerge it\.") == 1
     assert duo.arrived("") == 2
-    assert len(duo.entries("human.acted")) == 1
+    told = program != "opencode"  # nothing but a hook tells who typed a prompt
+    assert len(duo.entries("human.acted")) == told
 
 
 def written(duo: LabDuo) -> list[str]:
@@ -90,7 +93,7 @@ def written(duo: LabDuo) -> list[str]:
     return [row.rstrip() for row in duo.screen("review").splitlines() if DRAFT in row]
 
 
-@pytest.mark.parametrize("program", ["claude", "codex"])
+@pytest.mark.parametrize("program", ["claude", "codex", OPENCODE])
 def test_a_permission_dialog_holds_everything_until_it_is_approved(make: Make, program: str) -> None:
     """For three windows in which a rung is due not a byte reaches the pane; the human is asked once and reminded once;
     an approval at the screen lets the turn and the relay that waited go on."""
@@ -98,8 +101,9 @@ def test_a_permission_dialog_holds_everything_until_it_is_approved(make: Make, p
     duo.up()
     duo.at_rest()
     count_keys(duo)
-    duo.mat("send", "duo", "review", ASKS[program])
-    wait_for(lambda: DIALOG[program] in duo.screen("review"), 30, "the dialog")
+    made = duo.work / MADE[program]
+    duo.mat("send", "duo", "review", ASKS[program].format(MADE[program]))
+    wait_for(lambda: DIALOG[program] in duo.screen("review"), 30 * duo.patience, "the dialog")
     before = keys_sent(duo)
     assert before >= 2, "the tmux server counts a paste and an Enter"
     duo.mat("send", "duo", "review", "Go on.")
@@ -109,10 +113,10 @@ def test_a_permission_dialog_holds_everything_until_it_is_approved(make: Make, p
     assert "awaiting-human" in str(duo.entries("notify")[-1].data["gates"])
     assert DIALOG[program] in duo.screen("review")
     assert keys_sent(duo) == before
-    assert not (duo.work / "made-by-the-agent").exists()
+    assert not made.exists()
     duo.keys("review", "Enter")
     duo.wait("question.answered", 20, question=asked.data["question"])
-    wait_for((duo.work / "made-by-the-agent").exists, 20, "what was approved")
+    wait_for(made.exists, 20 * duo.patience, "what was approved")
     duo.wait("relay.delivered", 40, count=2)
     duo.wait_arrived("Go on.$")
     duo.at_rest()
@@ -129,6 +133,7 @@ def test_a_permission_dialog_holds_everything_until_it_is_approved(make: Make, p
         ("claude", "silent20", "SCRIPT:silent20"),  # its prompt comes back into the composer
         ("codex", "slow20", "piece 3"),
         ("pi", "slow20", "piece 3"),
+        opencode_with("slow20", "piece 3"),
     ],
 )
 def test_an_interrupt_at_the_screen_ends_the_turn(make: Make, program: str, word: str, shows: str) -> None:
@@ -140,6 +145,9 @@ def test_an_interrupt_at_the_screen_ends_the_turn(make: Make, program: str, word
     wait_for(lambda: shows in duo.screen("review"), 30, "work on the screen")
     duo.wait("role.busy", role="review")
     duo.keys("review", "Escape")
+    if program == "opencode":
+        wait_for(lambda: "esc again to interrupt" in duo.screen("review"), 20, "its wish for a second one")
+        duo.keys("review", "Escape")
     before = duo.entries()[-1].at
     ended = duo.wait("turn.ended", 20)
     assert ended.data["outcome"] == "error", duo.story()
