@@ -251,6 +251,16 @@ def load(name: str, *, folders: tuple[Path, ...] = ()) -> Profile:
 def read(path: Path) -> Profile:
     """The profile in one file. Raises `BadConfig`."""
     try:
+        about = path.stat()
+    except OSError as err:
+        raise BadConfig([f"{path}: {err}"]) from err
+    return _read(path, (about.st_dev, about.st_ino, about.st_size, about.st_mtime_ns))
+
+
+@lru_cache(maxsize=64)
+def _read(path: Path, _as_of: tuple[int, ...]) -> Profile:
+    """Read once while the file is the same: a supervisor takes up a hundred sessions with the same few programs."""
+    try:
         data = yaml.safe_load(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as err:
         raise BadConfig([f"{path}: {err}"]) from err

@@ -23,7 +23,7 @@ from matcore.rules import facts
 from matcore.rules.moments import seconds
 from matcore.rules.session import State, initial, next_deadline, step
 
-CHECKPOINT_EVERY = 250
+CHECKPOINT_EVERY = 100
 """A restart reads no more than so many entries of each session."""
 RULES_VERSION = "4"
 """Changed whenever the rules or the ledger would fold the same entries to another state."""

@@ -79,3 +79,12 @@ def test_broken_yaml_is_a_fault_of_the_file(tmp_path: Path) -> None:
     path.write_text("a: [", encoding="utf-8")
     with pytest.raises(BadConfig, match="mine"):
         read(path)
+
+
+def test_a_file_is_read_once_until_it_is_another(tmp_path: Path) -> None:
+    """A hundred sessions with one program read its profile once; what a person changes in it counts from then on."""
+    path = written(tmp_path)
+    first = read(path)
+    assert read(path) is first
+    written(tmp_path, recorded="2.0")
+    assert read(path).recorded == "2.0"
