@@ -26,6 +26,8 @@ from matcore.errors import OurMistake, Refused, Unavailable
 
 SCHEMA_VERSION = 1
 BUSY_TIMEOUT_S = 5.0
+CACHE_KIB = 256
+"""Of pages that the writer keeps: it appends and reads the newest. SQLite's default is 2 MiB, for each of hundreds."""
 LITTLE_SPACE_BYTES = 256 * 1024
 """An I/O error with less than this free is the disk's being full: SQLite can't always tell."""
 
@@ -195,6 +197,7 @@ def connect_to_write(path: Path) -> sqlite3.Connection:
             db.execute("PRAGMA journal_mode = WAL").fetchone()
             db.execute("PRAGMA synchronous = FULL")
             db.execute("PRAGMA recursive_triggers = ON")
+            db.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
             # Found at once instead of at the first append: a folder or file that is read-only.
             db.execute("BEGIN IMMEDIATE")
             db.execute("ROLLBACK")

@@ -554,6 +554,27 @@ class TestBoots:
             assert reader.marks() == marks
 
 
+HUNDREDS = """
+import sys
+from pathlib import Path
+import psutil
+from matcore.engine.journal import Journal, NewEntry
+journals = [Journal.create(Path(sys.argv[1]) / f"{n}" / "journal.db", session="s1") for n in range(10)]
+before = psutil.Process().memory_info().rss
+for _ in range(8):
+    for journal in journals:
+        journal.append([NewEntry(1.0, 2.0, "fact", "role.idle", {"text": "y" * 4000}) for _ in range(100)])
+print((psutil.Process().memory_info().rss - before) // len(journals))
+"""
+
+
+def test_a_journal_that_is_written_to_keeps_little_in_memory(tmp_path: Path) -> None:
+    """One supervisor writes hundreds of them for months: less than a MiB each, however long they are."""
+    argv = [sys.executable, "-c", HUNDREDS, str(tmp_path)]
+    done = subprocess.run(argv, capture_output=True, text=True, check=True)
+    assert int(done.stdout) < 2**20
+
+
 def fill(journal: Journal, size: int) -> None:
     while True:
         journal.append([fact(1.0, text="y" * size)])
