@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import pty
 import signal
+import subprocess
+import threading
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from shutil import which
@@ -11,6 +16,7 @@ from typing import Any
 
 import pytest
 
+from tests.duo import MAT
 from tests.live.many import Many, arrives, copies, hand_over, quiet_for, server_pid
 from tests.waiting import wait_for
 
@@ -128,3 +134,52 @@ def test_a_tmux_binary_that_does_not_answer_is_a_gate_and_nobody_is_gone(make: C
     assert len(copies(duo, "review", relay)) == 1
     assert not duo.entries("role.gone")
     assert not duo.entries("engine.mistake")
+
+
+@pytest.mark.slow
+@pytest.mark.field_case("People")
+def test_a_person_who_attaches_detaches_and_closes_the_terminal_is_in_nobodys_way(make: Callable[..., Many]) -> None:
+    """`mat attach` in a terminal of theirs: work goes on beside them, after they have left, and when it was closed."""
+    many = make("duo")
+    (duo,) = many.duos
+    many.up()
+
+    def handed_over(text: str) -> None:
+        relay = hand_over(duo, "dev", "review", text)
+        arrives(duo, "review", relay)
+        wait_for(lambda: duo.entries("relay.delivered", id=relay, confirmed=True), 20, "its delivery")
+
+    def clients() -> int:
+        return len(duo.tmux("list-clients").splitlines())
+
+    for how in ("detaches", "closes"):
+        parent, child = pty.openpty()
+        client = subprocess.Popen(
+            [*MAT, "attach", "duo", "review"], stdin=child, stdout=child, stderr=child, cwd=duo.work,
+            env={**duo.env, "TERM": "xterm-256color"}, start_new_session=True,
+        )  # fmt: skip
+        try:
+            os.close(child)
+            threading.Thread(target=drain, args=(parent,), daemon=True).start()
+            wait_for(lambda: clients() == 1, 20, "an attached client")
+            handed_over(f"Beside the one who {how}.")
+            for key in (b"\x1b[C", b"\x02", b"d") if how == "detaches" else ():
+                os.write(parent, key)
+                time.sleep(0.2)  # keys of one moment are a paste to tmux
+            if how == "closes":
+                client.kill()
+            wait_for(lambda: clients() == 0, 20, f"no client after one who {how}")
+        finally:
+            client.kill()
+            client.wait(10)
+            os.close(parent)
+        handed_over(f"Without the one who {how}.")
+    assert not duo.entries("role.gone")
+    assert not duo.entries("engine.mistake")
+
+
+def drain(fd: int) -> None:
+    """A terminal that nobody reads would block its client."""
+    with contextlib.suppress(OSError):
+        while os.read(fd, 65536):
+            pass
