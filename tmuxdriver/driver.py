@@ -18,14 +18,13 @@ from matcore.engine.driver import AGENT_NAMED, Outcome, SessionSpec, Sighting, V
 from matcore.engine.shaped import suggestion
 from matcore.errors import BadConfig, OurMistake, Unavailable
 from matcore.places import SessionPlaces
-from tmuxdriver import found, layout, panes
+from tmuxdriver import found, layout, panes, seatdata
 from tmuxdriver.attention import Attention
 from tmuxdriver.cells import Rows
 from tmuxdriver.evidence import Submission
 from tmuxdriver.inject import Delivery
 from tmuxdriver.left import Left
 from tmuxdriver.observe import WINDOW_S, Watcher
-from tmuxdriver.panes import Identity, Pane
 from tmuxdriver.plain import sanitise
 from tmuxdriver.process import end_agents_of
 from tmuxdriver.profile import Profile, load, pattern
@@ -99,13 +98,13 @@ class TmuxDriver:
         for role in spec.roles:
             pane = running.get(role.name)
             if role.name not in plans and pane is not None:
-                seats[role.name] = _seat_data(pane.identity, _noted(pane), started=False)
+                seats[role.name] = seatdata.of(pane.identity, seatdata.noted(pane), started=False)
                 continue
             what = plans[role.name]
             begin = layout.start if pane is None else layout.restart
             self._end_others(spec, role.backend, role.name, what)
             identity = begin(self._tmux, spec, role.name, what)
-            seats[role.name] = _seat_data(identity, what.seat, started=True)
+            seats[role.name] = seatdata.of(identity, what.seat, started=True)
         return seats
 
     def adopt(
@@ -150,7 +149,7 @@ class TmuxDriver:
                 raise Unavailable(f"tmux could not start {session}/{role} anew: {err}") from err
             finally:
                 self._typed(seat)
-        data = _seat_data(identity, what.seat, started=True)
+        data = seatdata.of(identity, what.seat, started=True)
         fresh = Seat.of(seat.spec, seat.role, seat.profile, data)
         with seat.lock:
             fresh.pending += seat.evidence.replaced("started anew")
@@ -296,25 +295,3 @@ def _is_exhausted(profile: Profile, told: Mapping[str, object]) -> bool:
     """Whether what the hook of a failed turn says of its error names a context that is full."""
     said = f"{told.get('error')} {told.get('error_details')}"
     return profile.hooks.exhausted is not None and bool(pattern(profile.hooks.exhausted).search(said))
-
-
-def _noted(pane: Pane) -> dict[str, object]:
-    """What a pane's options say of the agent that was started in it."""
-    values = pane.values
-    return {
-        "started_s": float(values["@mat_started_s"] or 0.0),
-        "agent_session": values["@mat_agent_session"] or None,
-        "needs_prompt": values["@mat_needs_prompt"] == "1",
-    }
-
-
-def _seat_data(identity: Identity, about: Mapping[str, object], *, started: bool) -> dict[str, object]:
-    """What is journalled of a seat and handed back to `adopt`."""
-    return {
-        "server_pid": identity.server_pid,
-        "server_start": identity.server_start,
-        "pane_id": identity.pane_id,
-        "pane_pid": identity.pane_pid,
-        "started": started,
-        **about,
-    }

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from matcore.engine.driver import RoleSpec, SessionSpec, Sighting
+from tmuxdriver import seatdata
 from tmuxdriver.evidence import Evidence
 from tmuxdriver.left import Left
 from tmuxdriver.limits import Limit
@@ -58,7 +59,7 @@ class Seat:
         )  # fmt: skip
         if (seat or {}).get("left"):
             evidence.unsent = Left(str((seat or {})["left"]), profile.composer.pasted)
-        return cls(spec, role, profile, identity_of(seat), evidence)
+        return cls(spec, role, profile, seatdata.identity_of(seat), evidence)
 
     def is_resumable(self, listing: Listing) -> bool:
         """Whether its agent, gone by itself, can be started again from here, in its agent session.
@@ -71,10 +72,3 @@ class Seat:
         left = [p for p in listing.panes.values() if (p.identity.server_pid, p.identity.server_start) == mine]
         named = any(role.env for role in self.spec.roles)
         return bool(left) and (not named or any(pane.session_id == self.tmux_session for pane in left))
-
-
-def identity_of(seat: Mapping[str, object] | None) -> Identity | None:
-    """The identity within the JSON data of a seat."""
-    if not seat or not seat.get("pane_id"):
-        return None
-    return Identity(*(str(seat[name]) for name in ("server_pid", "server_start", "pane_id", "pane_pid")))
