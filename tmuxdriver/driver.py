@@ -21,7 +21,6 @@ from matcore.places import SessionPlaces
 from tmuxdriver import found, layout, panes, seatdata
 from tmuxdriver.attention import Attention
 from tmuxdriver.cells import Rows
-from tmuxdriver.evidence import Submission
 from tmuxdriver.inject import Delivery
 from tmuxdriver.left import Left
 from tmuxdriver.observe import WINDOW_S, Watcher
@@ -30,6 +29,7 @@ from tmuxdriver.process import end_agents_of
 from tmuxdriver.profile import Profile, load, pattern
 from tmuxdriver.seat import Seat
 from tmuxdriver.server import Tmux, TmuxError
+from tmuxdriver.submission import Submission
 
 STORED_S = 1.0
 """How long a program may take until what it was told is in its file."""

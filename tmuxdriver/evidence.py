@@ -2,11 +2,10 @@
 
 One object is the one predicate that status, ladder and delivery share. Strongest first: a hook, the title, the screen.
 Busy is believed at once, a new prompt in the transcript being a sign of it. Idle by the screen only when nothing on it
-has moved for `STILL_S` over two looks (`tmuxdriver.rest`); while a
-hook channel lives, the screen does not end a turn, with two exceptions, for programs fire no hook after Esc and after
-some errors: the screen shows such an end, by a mark that has appeared since the turn began or by the turn's prompt,
-which is back in the composer; or it has been parked at an empty composer for `PARKED_S`. A dialog is neither: the role
-is `unknown`, and a gate or a question says why.
+has moved for `STILL_S` over two looks (`tmuxdriver.rest`). While a hook channel lives, the screen does not end a turn,
+with two exceptions, for programs fire no hook after Esc and after some errors: the screen shows such an end, by a mark
+that has appeared since the turn began or by the turn's prompt, which is back in the composer; or it has been parked at
+an empty composer for `PARKED_S`. A dialog is neither: the role is `unknown`, and a gate or a question says why.
 
 Times are seconds of CLOCK_BOOTTIME. The caller holds the seat's lock.
 """
@@ -14,7 +13,6 @@ Times are seconds of CLOCK_BOOTTIME. The caller holds the seat's lock.
 from __future__ import annotations
 
 import collections
-import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -24,33 +22,13 @@ from tmuxdriver.held import Held
 from tmuxdriver.left import Left
 from tmuxdriver.rest import Still, begins_turn
 from tmuxdriver.screen import FAILED, Screen
+from tmuxdriver.submission import Submission
 
 STILL_S = 2.0
 PARKED_S = 60.0
 TOLD_TWICE_S = 1.0
 """Programs tell some ends twice, the second time at once."""
 _DETAIL = 200
-_RECOGNISED = 100
-"""So many characters of a first line that was cut are enough to know it by."""
-
-
-@dataclass(frozen=True, slots=True)
-class Submission:
-    """A text of ours and the boot time of its first Enter."""
-
-    text: str
-    entered_s: float
-
-    def is_in(self, data: Mapping[str, object]) -> bool:
-        """Whether a prompt that a hook reported is, or carries, this text.
-
-        A record has the digest of the prompt and the beginning of its first line. Programs trim prompts, and a draft
-        may have been merged with ours: the first line, which names the message, is enough.
-        """
-        if data.get("prompt_sha256") == hashlib.sha256(self.text.encode()).hexdigest():
-            return True
-        first, heard = squeeze(self.text.strip().partition("\n")[0]), squeeze(str(data.get("prompt") or ""))
-        return bool(first) and (first in heard or (len(heard) >= _RECOGNISED and heard in first))
 
 
 @dataclass(slots=True)

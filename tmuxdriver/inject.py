@@ -17,13 +17,14 @@ from matcore.engine.driver import Outcome, Verdict
 from tmuxdriver import guard, panes
 from tmuxdriver.attention import Attention
 from tmuxdriver.compare import holds, picture
-from tmuxdriver.evidence import STILL_S, Submission
+from tmuxdriver.evidence import STILL_S
 from tmuxdriver.left import Left
 from tmuxdriver.panes import Identity, Pane
 from tmuxdriver.process import runs_agent
 from tmuxdriver.screen import Screen, read
 from tmuxdriver.seat import Seat
 from tmuxdriver.server import CommandFailed, NoServer, Tmux, TmuxError, Unreachable
+from tmuxdriver.submission import Submission
 
 MOST_ENTERS = 3
 MOST_PASTES = 3

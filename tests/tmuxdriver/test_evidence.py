@@ -10,9 +10,10 @@ import pytest
 
 from matcore.engine.driver import Sighting
 from tmuxdriver.composer import ComposerState
-from tmuxdriver.evidence import Evidence, Submission
+from tmuxdriver.evidence import Evidence
 from tmuxdriver.limits import ROUNDED_S, Limit
 from tmuxdriver.screen import Screen, State
+from tmuxdriver.submission import Submission
 
 
 def screen(

@@ -17,11 +17,11 @@ import pytest
 from matcore.engine.driver import RoleSpec, SessionSpec, Sighting
 from tests.tmuxdriver.hour.recording import Event, PaneRecord, Played, Recording, load
 from tmuxdriver.attention import Attention
-from tmuxdriver.evidence import Submission
 from tmuxdriver.observe import Watcher
 from tmuxdriver.profile import Profile
 from tmuxdriver.profile import load as load_profile
 from tmuxdriver.seat import Seat
+from tmuxdriver.submission import Submission
 
 HOUR = Path(__file__).parent / "hour" / "hour.xz"
 PHASES = tuple(tenth / 10 for tenth in range(10))

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from matcore.said_hook import small
-from tmuxdriver.evidence import Submission
+from tmuxdriver.submission import Submission
 
 OURS = "[relay r-000012 from dev]\nRead /w/.mat/s/handoffs/0123.md\nPlain text reaches nobody."
 

@@ -14,8 +14,9 @@ from tests.tmuxdriver.test_screens import FOLDER, PROGRAMS, variables
 from tmuxdriver import profile
 from tmuxdriver.cells import Capture
 from tmuxdriver.compare import normalise
-from tmuxdriver.evidence import Evidence, Submission
+from tmuxdriver.evidence import Evidence
 from tmuxdriver.screen import Screen, read
+from tmuxdriver.submission import Submission
 
 load = cache(profile.load)
 ENDS = {
