@@ -17,15 +17,13 @@ from typing import Any
 import msgspec
 
 from matcore import said_index, said_sent
-from matcore.engine import briefing, copies, wholefile
+from matcore.engine import briefing, copies, spool, wholefile
 from matcore.engine.copies import Copies
 from matcore.engine.foldermarks import FolderMarks, Marks
 from matcore.engine.jobs import places_of
 from matcore.engine.session import Session
 from matcore.errors import BadConfig
 from matcore.places import SessionPlaces, StatePlaces
-
-PARTS = ("tmp", "new", "aside")
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +110,7 @@ class Upkeep:
 def make_folders(places: SessionPlaces, roles: Sequence[str]) -> list[str]:
     """Create what is missing below `.mat/<session>/`. Returns the names of what was."""
     folders = [places.root, places.handoffs, places.prompts]
-    folders += [places.spool(role) / part for role in roles for part in PARTS]
+    folders += [places.spool(role) / part for role in roles for part in spool.PARTS]
     absent = [folder for folder in folders if not os.path.isdir(folder)]  # noqa: PTH112 - looked at all the time
     for folder in absent:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)

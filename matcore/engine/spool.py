@@ -20,6 +20,7 @@ from pathlib import Path
 from matcore.engine.spoolread import Record, Unfit, read
 from matcore.spoolfile import MAX_BYTES, make_folder
 
+PARTS = ("tmp", "new", "aside")
 KEPT_ASIDE = 100
 SHOWN_CHARACTERS = 120
 
@@ -47,7 +48,7 @@ class SetAside:
 
 def make(folder: Path) -> None:
     """The spool's folders, 0700. Those that are there stay as they are."""
-    for part in ("tmp", "new", "aside"):
+    for part in PARTS:
         make_folder(str(folder / part))
 
 
