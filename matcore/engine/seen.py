@@ -40,10 +40,7 @@ class Seen:
         if sighting.name == AGENT_NAMED:
             naming.on_session(session, role, fields.get("agent_session"))
             return
-        if fields.get("until") is not None:
-            fields["until"] = session.clock.at(float(str(fields["until"])))
-        if fields.get("started") is not None:
-            fields["started"] = session.post.started_at(role, float(str(fields["started"])))
+        self._in_journal_time(role, fields)
         if sighting.name in ("role.idle", "gate.cleared"):
             session.post.may_go(role)
         self._dialog_gone(role, sighting.name)
@@ -53,12 +50,25 @@ class Seen:
             session.commit(with_it)
         elif not known:
             session.commit([Fact(sighting.name, {**fields, "evidence": sighting.evidence}), *with_it])
-            if sighting.name == "role.idle" and revival.is_fresh(session.ledger, role):
-                session.take("context.fresh", {"role": role})
-            if sighting.name == "role.gone" and fields.get("reason") == revival.CRASH_LOOP:
-                about: dict[str, Any] = {key: fields[key] for key in ("times", "minutes") if key in fields}
-                about |= revival.how_it_ended(session.ledger, role)
-                session.herald.tell(revival.CRASH_LOOP, action=True, role=role, **about)
+            self._follows(role, sighting.name, fields)
+
+    def _in_journal_time(self, role: str, fields: dict[str, Any]) -> None:
+        """A driver's times are boot times."""
+        session = self._session
+        if fields.get("until") is not None:
+            fields["until"] = session.clock.at(float(str(fields["until"])))
+        if fields.get("started") is not None:
+            fields["started"] = session.post.started_at(role, float(str(fields["started"])))
+
+    def _follows(self, role: str, name: str, fields: dict[str, Any]) -> None:
+        """What the engine makes of something new, once it is journalled."""
+        session = self._session
+        if name == "role.idle" and revival.is_fresh(session.ledger, role):
+            session.take("context.fresh", {"role": role})
+        if name == "role.gone" and fields.get("reason") == revival.CRASH_LOOP:
+            about: dict[str, Any] = {key: fields[key] for key in ("times", "minutes") if key in fields}
+            about |= revival.how_it_ended(session.ledger, role)
+            session.herald.tell(revival.CRASH_LOOP, action=True, role=role, **about)
 
     def _with_it(self, role: str, name: str, fields: dict[str, Any]) -> list[Item]:
         """What a sighting means at the same instant to the ladder's wait for an agent that is started again."""
