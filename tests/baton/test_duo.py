@@ -199,6 +199,26 @@ def test_a_worker_that_keeps_dying_is_told_once(make: Callable[..., HeadlessDuo]
     duo.wait("role.idle", 30, count=2, role="review")
 
 
+@pytest.mark.slow
+def test_a_program_that_dies_at_once_gets_no_turn_more_than_it_is_owed(make: Callable[..., HeadlessDuo]) -> None:
+    """Each text is one turn that failed: the relay and the ladder's nudge, then one word to the human and silence."""
+    duo = make()
+    duo.role("dev", {"rules": [HANDOVER], "default": ONLY_SAYS}, kick="Work on it")
+    duo.role("review", {"default": [{"crash": {"code": 3}}]})
+    duo.up()
+    duo.wait("turn.ended", 30, role="review", outcome="error")
+    duo.wait("wake.closed", 10, status="failed")
+    duo.wait("engine.told", 60, ok=True)
+    assert duo.told().count("stands still") == 1
+    turns = len(duo.log("review", "submitted"))
+    assert turns == 1 + len(duo.entries("nudge", role="review"))
+    time.sleep(4 * WINDOW_S)  # the promise is about silence
+    assert len(duo.log("review", "submitted")) == turns
+    assert duo.told().count("mat: ") == 1
+    assert not duo.entries("role.gone")
+    assert not duo.entries("engine.mistake")
+
+
 def test_a_full_context_is_recovered_with_one_marker(make: Callable[..., HeadlessDuo]) -> None:
     """The reviewer's context is full at its first relay: a fresh session gets one recovery, and answers."""
     duo = make(window=600)
