@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from matcore.engine import about, heartbeat, spool
+from matcore.engine import spool, wholefile
 from matcore.engine.journal import Journal
 from tests.fakes import FakeDriver
 from tests.stories.world import InlineEffects
@@ -28,8 +28,7 @@ PLACES: tuple[tuple[Any, str, str], ...] = (
     (InlineEffects, "notify", "notify"),
     (spool, "done", "remove a record"),
     (spool, "set_aside", "set a record aside"),
-    (about, "replace", "write session.json or the index"),
-    (heartbeat, "replace", "write a file of the state folder"),
+    (wholefile, "write", "write a small file: session.json, the index, a copy, the heartbeat"),
 )
 
 
