@@ -27,7 +27,8 @@ def waits(session: Session, role: str, *, after_s: float = 0.0) -> Item:
 
 
 def over(session: Session, role: str, evidence: str) -> list[Item]:
-    """It is there, or it is not started any more."""
+    """It is there, or it is not started any more: the hold ends now, for this is no flicker that has to settle."""
     if f"{GATE}/{role}" not in session.ledger.gates:
         return []
-    return [Fact("gate.cleared", {"gate": GATE, "role": role, "evidence": evidence})]
+    about = {"gate": GATE, "role": role, "evidence": evidence}
+    return [Fact("gate.raised", {**about, "until": session.clock.now()}), Fact("gate.cleared", about)]

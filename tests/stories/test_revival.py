@@ -121,7 +121,7 @@ def held(world: World) -> list[list[str]]:
 
 @pytest.mark.field_case("Nudges")
 def test_a_rung_that_falls_due_before_a_restart_waits_for_the_agent_that_comes(world: World) -> None:
-    """Rung 2 is the developer's, whose agent ends a moment before: neither skipped nor typed into nothing."""
+    """Rung 2 is the developer's, whose agent ends a moment before: neither skipped nor typed into nothing, nor late."""
     talk(world)
     world.advance(W + 5)
     assert [d["role"] for d in world.decisions("duo", "nudge")] == ["review"]
@@ -133,7 +133,7 @@ def test_a_rung_that_falls_due_before_a_restart_waits_for_the_agent_that_comes(w
     assert len(starts(world)) == 1
     world.advance(5)
     idle(world, "dev")
-    world.advance(40)
+    world.advance(5)
     assert world.decisions("duo", "rung.skipped") == []
     assert [(d["rung"], d["role"]) for d in world.decisions("duo", "nudge")] == [(1, "review"), (2, "dev")]
     assert dead.texts == []
