@@ -17,7 +17,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from matcore.engine.driver import Sighting
-from tmuxdriver.compare import squeeze
+from tmuxdriver.ends import Ends
 from tmuxdriver.held import Held
 from tmuxdriver.left import Left
 from tmuxdriver.rest import Still, begins_turn
@@ -52,17 +52,7 @@ class Evidence(Held):
     """`Screen.turns` as they were when the seat was idle."""
     screen: Screen | None = None
     working_s: float | None = None
-    end_seen: str | None = None
-    """`Screen.ended` of the last look."""
-    end_before: str | None = None
-    """As it was when a hook last told of work, or our text was submitted: it is an earlier turn's."""
-    begins_s: float = 0.0
-    """How long the program may show nothing of a turn that our text has begun."""
-    begun_s: float | None = None
-    """The Enter of our last text, until the screen has shown the work on it or its end."""
-    prompt: str = ""
-    """The first line of the prompt that a hook told of last, without its white space."""
-    prompt_goes_on: bool = False
+    ends: Ends = field(default_factory=Ends)
     recent: collections.deque[Submission] = field(default_factory=lambda: collections.deque(maxlen=8))
     unsent: Left | None = None
     """Our last text, while nobody knows whether it was submitted."""
@@ -74,10 +64,7 @@ class Evidence(Held):
 
         `written` is when the terminal saw output last, as far as it says so.
         """
-        self.screen, self.end_seen = screen, screen.ended
-        if screen.state in ("busy", "dialog"):
-            self.begun_s = None
-            self.end_before = None  # the turn that runs has been painted: what ends on the screen from now on is it
+        self.screen = screen
         if self.still is None or self.still.picture != picture:
             self.still = Still(picture, now_s, written)
         else:
@@ -87,6 +74,9 @@ class Evidence(Held):
             self.working_s = None
         found = self._dialog(now_s, screen)
         drafted = screen.composer == "draft" and screen.state == "idle" and not self.holds_left(screen)
+        if screen.state == "idle" and not drafted and "human-typing" in self.gates:
+            found += self._draft_gone(now_s)
+        self.ends.looked(screen)
         found += self.gate("human-typing", drafted, "screen")
         self.compacts = self.compacts and not (screen.state == "idle" and self._moved_on(now_s, screen))
         found += self.gate("compacting", self.compacts or "compacting" in screen.notes, "screen")
@@ -144,18 +134,13 @@ class Evidence(Held):
             return self._seen_idle_again(now_s, screen)
         if self.hook_says == "idle":
             return self._idle(now_s, screen, "hook")
-        settled = self._has_stood(now_s, STILL_S) and not self._may_begin_yet(now_s)
+        settled = self._has_stood(now_s, STILL_S) and not self.ends.may_begin_yet(now_s, screen)
         return self._idle(now_s, screen, _kind(screen)) if settled else []
-
-    def _may_begin_yet(self, now_s: float) -> bool:
-        """Whether what stands still may be a program that has taken our text and is slow to show that it works."""
-        waited = self.begun_s is not None and now_s - self.begun_s < self.begins_s
-        return waited and not self.shows_end()
 
     def _seen_idle_in_turn(self, now_s: float, screen: Screen) -> list[Sighting]:
         """Hooks say that a turn runs."""
         for_s = now_s - self.hook_s
-        if for_s >= STILL_S and self.shows_end() and self._has_stood(now_s, STILL_S):
+        if for_s >= STILL_S and self.ends.shows(screen) and self._has_stood(now_s, STILL_S):
             self.hook_says = None
             return self._idle(now_s, screen, "screen (it shows the turn's end, no hook)", "interrupted")
         parked = screen.composer in ("empty", "ghost") and for_s >= PARKED_S
@@ -178,17 +163,12 @@ class Evidence(Held):
         self.is_doubtful = stood and still is not None and still.is_doubtful
         return stood and not self.is_doubtful
 
-    def shows_end(self) -> bool:
-        """Whether the last look saw, on an idle screen, that the turn is over which hooks or our text have begun."""
-        if self.screen is None or self.screen.state != "idle":
-            return False
-        return self._is_taken_back(self.screen) or self.end_seen not in (None, self.end_before)
-
-    def _is_taken_back(self, screen: Screen) -> bool:
-        """Esc before a word of the answer: some programs put the prompt back into the composer."""
-        typed = squeeze(screen.typed)
-        same = typed.startswith(self.prompt) if self.prompt_goes_on else typed == self.prompt
-        return bool(self.prompt) and same
+    def _draft_gone(self, now_s: float) -> list[Sighting]:
+        """Perhaps its writer has sent it off, and the program is slow to show that it works on it."""
+        if self.ends.begins_s <= 0 or self.hook_says is not None:
+            return []
+        self.ends.began(now_s)
+        return self._busy(now_s, "screen (a draft is gone)")
 
     def _seen_nothing(self, now_s: float, screen: Screen) -> list[Sighting]:
         """What can't be made out is not idle, but neither does one torn frame take a state away."""
@@ -235,8 +215,7 @@ class Evidence(Held):
             self.confirmed_s = max(self.confirmed_s, at_s)
         else:
             found.append(self._sighting("human.acted", "hook", role=self.role))
-        first = str(data.get("prompt") or "")
-        self.prompt, self.prompt_goes_on = squeeze(first), len(first) < int(str(data.get("prompt_length") or 0))
+        self.ends.prompted(data)
         return found + self._heard_start(at_s, data)
 
     def _heard_start(self, at_s: float, data: Mapping[str, object]) -> list[Sighting]:
@@ -276,7 +255,7 @@ class Evidence(Held):
         return [*self._dialog_stands(at_s, "permission"), *self._unknown("hook: permission dialog")]
 
     def _hook(self, says: str, at_s: float) -> None:
-        self.end_before = self.end_seen
+        self.ends.began()
         self.hook_says, self.hook_s = says, max(at_s, self.hook_s)
 
     # -- submissions ---------------------------------------------------------------------------------------------
@@ -291,7 +270,8 @@ class Evidence(Held):
             return []  # hooks have told of it already, perhaps even of its end
         if self.hook_says is not None:
             self._hook("busy", submission.entered_s)
-        self.still, self.begun_s, self.end_before = None, submission.entered_s, self.end_seen
+        self.still = None
+        self.ends.began(submission.entered_s)
         self.turn_started_s, self.in_turn, self.was_full = submission.entered_s, True, False
         return self._status("busy", "submission")
 

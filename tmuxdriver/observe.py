@@ -239,7 +239,7 @@ def _needs_look(seat: Seat, pane: Pane, now_s: float) -> bool:
     if evidence.screen is None or evidence.asked_by_hook:
         return True
     if evidence.hook_says == "busy" and now_s - seat.captured_s < HOOKED_LOOK_S:
-        return evidence.shows_end()
+        return evidence.ends.shows(evidence.screen)
     written_since = seat.captured_wall_s < int(pane.values["window_activity"] or 0) + 1.1
     return pane.changes != seat.changes or written_since or evidence.waits()
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 
 from matcore.engine.driver import RoleSpec, SessionSpec, Sighting
 from tmuxdriver import seatdata
+from tmuxdriver.ends import Ends
 from tmuxdriver.evidence import Evidence
 from tmuxdriver.left import Left
 from tmuxdriver.limits import Limit
@@ -55,7 +56,7 @@ class Seat:
         alive_since_s = float(str((seat or {}).get("started_s") or 0.0))
         evidence = Evidence(
             spec.session, role.name, alive_since_s=alive_since_s, limit=Limit(profile.resets),
-            begins_s=profile.submit.begins_s,
+            ends=Ends(profile.submit.begins_s),
         )  # fmt: skip
         if (seat or {}).get("left"):
             evidence.unsent = Left(str((seat or {})["left"]), profile.composer.pasted)

@@ -150,7 +150,7 @@ def test_a_prompt_that_is_back_in_the_composer_is_over() -> None:
 
 def submits(seat: Seat, text: str = "[relay r-000001 from dev]") -> None:
     """A text of ours, and a program without hooks that may be slow."""
-    seat.evidence.begins_s = load(seat.program).submit.begins_s
+    seat.evidence.ends.begins_s = load(seat.program).submit.begins_s
     submission = Submission(text, seat.now)
     seat.evidence.entering(submission)
     assert said(seat.evidence.submitted(submission)) == ["role.busy"]
@@ -176,3 +176,20 @@ def test_a_turn_too_short_to_be_seen_ends_by_the_mark_that_it_leaves() -> None:
     submits(seat)
     assert seat.sees("launched-after-denial", 19) == []
     assert seat.sees("launched-after-denial", 3) == ["turn.ended ok", "role.idle"]
+
+
+def test_a_draft_that_is_gone_may_have_been_sent() -> None:
+    """A person pressed Enter, and opencode shows nothing of it yet: what mat has to say would be lost between two
+    pages. When it was only deleted, that ends by itself."""
+    seat = Seat("opencode")
+    seat.evidence.ends.begins_s = load("opencode").submit.begins_s
+    seat.sees("launched-idle", 3)
+    assert seat.sees("launched-draft-variable", 2) == ["gate.raised human-typing"]
+    assert seat.sees("launched-idle", 15) == ["role.busy", "gate.cleared human-typing"]
+    seat.sees("launched-busy-thinking", 3)
+    assert seat.sees("launched-after-quote", 4) == ["turn.ended ok", "role.idle"]
+    seat.sees("launched-draft-pasted", 2)
+    seat.sees("launched-after-denial", 15)
+    assert seat.evidence.status == "busy"
+    seat.sees("launched-after-denial", 8)
+    assert seat.evidence.status == "idle"
