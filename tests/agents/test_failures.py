@@ -70,15 +70,17 @@ def test_a_limit_names_the_hour_of_claudes_screen(make: Make) -> None:
 
 
 @pytest.mark.parametrize(
-    ("program", "word", "evidence"),
+    ("program", "word", "reason", "evidence"),
     [
-        ("pi", "err500", "hook"),
-        ("claude", "err500", "hook"),
-        ("codex", "err400", "screen (it shows the turn's end, no hook)"),
-        opencode_with("err400", "screen"),
+        ("pi", "err500", "scripted error 500", "hook"),
+        ("claude", "err500", "server_error", "hook"),
+        ("codex", "err400", "scripted error 400", "screen (it shows the turn's end, no hook)"),
+        opencode_with("err400", "scripted error 400", "screen"),
     ],
 )
-def test_an_error_of_the_model_ends_the_wakes_as_failed(make: Make, program: str, word: str, evidence: str) -> None:
+def test_an_error_of_the_model_ends_the_wakes_as_failed(
+    make: Make, program: str, word: str, reason: str, evidence: str
+) -> None:
     """The program tries again or does not, and gives up: what tells is its hook, or where it has none its screen."""
     duo = make(program)
     duo.up()
@@ -86,7 +88,7 @@ def test_an_error_of_the_model_ends_the_wakes_as_failed(make: Make, program: str
     duo.mat("send", "duo", "review", f"SCRIPT:{word}")
     closed = duo.wait("wake.closed", 40)
     assert closed.data["status"] == "failed", duo.story()
-    assert f"scripted error {word[3:]}" in str(closed.data["reason"])
+    assert reason in str(closed.data["reason"])
     assert [e.data["evidence"] for e in duo.entries("turn.ended")] == [evidence]
 
 

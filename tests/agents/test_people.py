@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, suppress
 from pathlib import Path
@@ -148,10 +149,10 @@ def test_an_interrupt_at_the_screen_ends_the_turn(make: Make, program: str, word
     if program == "opencode":
         wait_for(lambda: "esc again to interrupt" in duo.screen("review"), 20, "its wish for a second one")
         duo.keys("review", "Escape")
-    before = duo.entries()[-1].at
+    pressed = time.time()
     ended = duo.wait("turn.ended", 20)
     assert ended.data["outcome"] == "error", duo.story()
-    assert ended.at - before < ENDS_S, duo.story()
+    assert ended.wall - pressed < ENDS_S * duo.patience, duo.story()
     assert [e.data["status"] for e in duo.entries("wake.closed")] == ["failed"]
     duo.at_rest()
     if word.startswith("silent"):
