@@ -215,7 +215,7 @@ class BatonDriver:
         """The argv that follows the logs of the turns."""
         watch = self._session(session)
         turns = str(record.turns_path(watch.places))
-        return [sys.executable, "-m", "baton.follow", turns, *([role] if role else watch.roles)]
+        return [sys.executable, "-m", "baton.follow", session, turns, *([role] if role else watch.roles)]
 
     def _session(self, session: str) -> Watch:
         with self._lock:

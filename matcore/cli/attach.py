@@ -30,8 +30,8 @@ ON_A_TERMINAL = ("tmux",)
 def command(session: str | None, role: str | None, follow: bool, only_print: bool, as_json: bool) -> None:
     """Show a session's windows (a role's first), one key apart: Ctrl-b n for the next, Ctrl-b d to leave them alone.
 
-    Of headless roles (driver: baton) the logs of their turns: on a terminal, or with -f, until Ctrl-C; else the newest
-    turn of each as it is."""
+    Of headless roles (driver: baton) the logs of their turns: on a terminal, or with -f, until Ctrl-C or the end
+    of the session; else the newest turn of each as it is."""
     if as_json and not only_print:
         raise BadConfig(["--json goes with --print: without it this becomes the program that shows the session"])
     state = places()

@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 
 from baton.follow import Follower
+from matcore.places import StatePlaces
+from tests.matcore.cli.told import Told
 
 
 def test_each_turn_is_followed_as_it_grows(tmp_path: Path) -> None:
@@ -56,7 +58,7 @@ def test_control_characters_do_not_reach_the_terminal(tmp_path: Path) -> None:
 
 def follow(turns: Path, *words: str, out: int, err: int | None = None) -> subprocess.Popen[str]:
     """As a program, for the role dev."""
-    argv = [sys.executable, "-m", "baton.follow", str(turns), "dev", *words]
+    argv = [sys.executable, "-m", "baton.follow", "duo", str(turns), "dev", *words]
     return subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=out, stderr=err, text=True)
 
 
@@ -81,3 +83,32 @@ def test_it_runs_until_it_is_stopped(tmp_path: Path, on_a_terminal: bool) -> Non
         assert shown.readline() == "--- dev\n"
         program.send_signal(2)
         assert program.wait(10) == 0
+
+
+@pytest.mark.parametrize("put_aside", [False, True])
+@pytest.mark.parametrize("on_a_terminal", [True, False])
+def test_it_ends_with_its_session(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, on_a_terminal: bool, put_aside: bool
+) -> None:
+    """After `mat down` it shows what is left, says that the session has ended, and ends well; also where the next
+    session of that name stands there already."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    state = StatePlaces(tmp_path / "state" / "mat")
+    told = Told(state, "duo")
+    log = tmp_path / "dev-000001.log"
+    log.write_text("--- dev\n")
+    reads, writes = os.openpty() if on_a_terminal else os.pipe()
+    words = [] if on_a_terminal else ["--follow"]
+    with follow(tmp_path, *words, out=writes, err=subprocess.PIPE) as program, os.fdopen(reads) as shown:
+        os.close(writes)
+        assert shown.readline() == "--- dev\n"
+        with log.open("a") as file:
+            file.write("last\n")
+        told.ended().close()
+        if put_aside:
+            state.session("duo").rename(state.session("duo@1"))
+            Told(state, "duo").close()
+        assert shown.readline() == "last\n"
+        assert program.wait(10) == 0
+        assert program.stderr is not None
+        assert program.stderr.read() == "duo has ended; its journal stays: mat log duo\n"
