@@ -17,9 +17,10 @@ if TYPE_CHECKING:
     from matcore.engine.journal import Entry, Journal
 
 MOST_SHOWN = 50
-NARROW = 80
+NARROW = 100
 """Below that many columns a row has two lines of its own."""
-_ABOUT = ("episode.opened", "episode.closed", "nudge", "rung.skipped", "notify")
+_LEFT = ("opened", "owed", "told", "closed by")
+_ABOUT = ("episode.opened", "episode.rearmed", "episode.closed", "nudge", "rung.skipped", "notify")
 
 
 @click.command()
@@ -48,8 +49,10 @@ def command(session: str | None, count: int | None, as_json: bool) -> None:
 
 
 def episodes(journal: Journal, count: int | None) -> list[dict[str, Any]]:
-    """The newest `count` of them, in order: `episode`, `opened`, `owed`, `relay`, `rungs`, `by`, `closed`.
+    """The newest `count` of them, in order: `episode`, `opened`, `owed`, `relay`, `rungs`, `nudges`,
+    `times_told`, `rearmed`, `by`, `closed`.
 
+    `rungs` are those used up since it was set back to its first (`rearmed`: how often), the others count all of it.
     Times are wall clock (Unix). One that was open when its session ended was closed by that. Reads nothing that is
     older than the first of them.
     """
@@ -74,13 +77,17 @@ def _rows(entries: Iterable[Entry]) -> list[dict[str, Any]]:
         if entry.name == "episode.opened":
             rows[number] = {
                 "episode": number, "opened": entry.wall, "owed": data.get("owed"), "relay": data.get("relay"),
-                "rungs": 0, "by": None, "closed": None,
+                "rungs": 0, "nudges": 0, "times_told": 0, "rearmed": 0, "by": None, "closed": None,
             }  # fmt: skip
         elif (row := rows.get(number)) is None:
             continue
         elif entry.name == "episode.closed":
             row.update(by=data["by"], rungs=data["rungs"], closed=entry.wall)
+        elif entry.name == "episode.rearmed":
+            row.update(rungs=0, rearmed=row["rearmed"] + 1)
         else:
+            row["nudges"] += entry.name == "nudge"
+            row["times_told"] += entry.name == "notify"
             row["rungs"] = max(row["rungs"], int(str(data.get("rung") or LAST_RUNG)))
     return list(rows.values())
 
@@ -93,19 +100,26 @@ def _table(rows: list[dict[str, Any]]) -> None:
 
     console = Console(highlight=False)
     if console.width < NARROW:
-        for number, opened, owed, rungs, by, lasted in map(_shown, rows):
-            console.print(Text(f"{number}: {opened}, {lasted}\n   owed: {owed}; {rungs} rungs; {by}"))
+        for row in rows:
+            number, opened, owed, nudges, told, rungs, by, lasted = _shown(row)
+            since = " since you acted" if row["rearmed"] else ""
+            done = f"nudges: {nudges}, told: {told}, rungs used{since}: {rungs}"
+            console.print(Text(f"{number}: {opened}, {lasted}\n   owed: {owed}; {by}\n   {done}"))
         return
     table = Table(box=box.SIMPLE, pad_edge=False)
-    for name in ("#", "opened", "owed", "rungs", "closed by", "lasted"):
-        table.add_column(name, overflow="fold", justify="right" if name in ("#", "rungs", "lasted") else "left")
+    for name in ("#", "opened", "owed", "nudges", "told", "rungs", "closed by", "lasted"):
+        table.add_column(name, overflow="fold", justify="left" if name in _LEFT else "right")
     for row in rows:
         table.add_row(*map(Text, _shown(row)), style="bold yellow" if row["closed"] is None else "")
     console.print(table)
+    if any(row["rearmed"] for row in rows):
+        console.print(Text("nudges, told: in all; rungs: used since the human acted last", "dim"))
 
 
 def _shown(row: dict[str, Any]) -> list[str]:
     owed = f"{plain(row['owed'])} ({plain(row['relay'])})" if row["owed"] else "nobody"
     lasted = duration((row["closed"] or time.time()) - row["opened"])
     by = {None: "still open", "session": "the session's end"}.get(row["by"], plain(row["by"]))
-    return [str(row["episode"]), clock(row["opened"]), owed, f"{row['rungs']} of {LAST_RUNG}", by, lasted]
+    told = {0: "no", 1: "once"}.get(row["times_told"], f"{row['times_told']} times")
+    rungs = f"{row['rungs']} of {LAST_RUNG}"
+    return [str(row["episode"]), clock(row["opened"]), owed, str(row["nudges"]), told, rungs, by, lasted]

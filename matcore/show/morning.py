@@ -61,8 +61,10 @@ def _stall(stall: Stall, now_s: float) -> str:
     end = "still open" if stall.by is None else f"ended by a {plain(stall.by)}"
     end = "open until the session's end" if stall.by == "session" else end
     told = ", you were told" if stall.told else ""
-    cost = f"cost {duration(stall.still_s)} and {_counted(stall.nudges, 'nudge')}"
-    return f"from {moment(stall.opened, now_s)}, {owed}; {end}{told}; {cost}"
+    lasted = (now_s if stall.closed is None else stall.closed) - stall.opened
+    cost = _counted(stall.nudges, "nudge")
+    span = f"lasted {duration(lasted)} after {duration(stall.still_s - lasted)} of quiet"
+    return f"from {moment(stall.opened, now_s)}, {owed}; {end}{told}; {span}, {cost}"
 
 
 def _counted(count: int, what: str) -> str:

@@ -158,7 +158,7 @@ def test_the_page_of_the_morning_tells_the_night(world: World, mat: Mat) -> None
     assert lines[6] == '                 mat answer duo "TEXT"'
     assert any(line.startswith("  cycle c1: open, ") and "2 handoffs, 1 stall" in line for line in lines)
     assert "  handoffs: 2 (dev 1, review 1)" in lines
-    assert any("review owed r-000003; ended by a handoff, you were told; cost 30m" in line for line in lines)
+    assert any("review owed r-000003; ended by a handoff, you were told; lasted 20m" in line for line in lines)
     assert "  answered by you: 2" in lines
     page = json.loads(mat("recap", "duo", "--json")[1])
     (session,) = page["sessions"]

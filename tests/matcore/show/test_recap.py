@@ -65,6 +65,23 @@ def test_episodes_of_an_ended_session_end_with_it(mat: Mat, tell: Tell) -> None:
     assert time.time() - told.now > 4000
 
 
+def test_a_stall_that_was_set_back_says_all_that_was_done(mat: Mat, tell: Tell, state: StatePlaces) -> None:
+    """The nudges and notifications of all of it, and of the rungs those used since the human acted; the page of the
+    morning says the same, also of how long it lasted."""
+    told = tell(ago=3 * WINDOW_S + 4000).stalled(3)
+    told.fact("human.acted").fact("turn.ended", 5, role="dev", outcome="ok", evidence="hook")
+    [row] = [json.loads(line) for line in mat("episodes", "duo", "--json")[1].splitlines()]
+    assert (row["nudges"], row["times_told"], row["rungs"], row["rearmed"]) == (2, 1, 0, 1)
+    told.fact("relay.sent", 10, id="r-000002", from_="review", to="dev", kind="request", seq=2)
+    out = mat("episodes", "duo")[1]
+    with supervised(state, "duo"):
+        page = mat("recap", "duo")[1]
+    assert "2 once 0 of 3" in " ".join(out.split())
+    assert "since the human acted" in out
+    lasted = out.splitlines()[3].split("handoff")[1].strip()
+    assert f"you were told; lasted {lasted} after 10m of quiet, 2 nudges" in page
+
+
 @pytest.mark.parametrize("columns", ["40", "60", "100"])
 def test_episodes_can_be_read_at_any_width(mat: Mat, tell: Tell, monkeypatch: pytest.MonkeyPatch, columns: str) -> None:
     """No word is cut in two, and no line is longer than the terminal."""
