@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from matcore.cli.common import echo_json, json_always, live_book, places, role_of, say
+from matcore.cli.common import echo_json, journal_of, json_always, live_book, places, role_of, say
 from matcore.cli.naming import RoleName, SessionName
 from matcore.errors import BadConfig, Refused
+from matcore.places import StatePlaces
 from matcore.rules import view
 from matcore.show.text import plain
 
@@ -41,7 +42,8 @@ def open_(session: str, goal: str | None, to: str | None) -> None:
     """Open a cycle; one that is open ends by that, with all its debts.
 
     The goal is said to the role that held the baton, else to the first one, unless --to names another; without --goal
-    nobody is told anything. An agent's own opening tells nobody either: it knows its goal."""
+    nobody is told anything, and the cycle has no goal. An agent's own opening tells nobody either: it knows its
+    goal. Which cycle was replaced is said."""
     state = places()
     book = live_book(state, session)
     with book.journal:
@@ -97,4 +99,18 @@ def _say(session: str, event: str, **said: str | None) -> None:
     taken = say(state, {"session": session, "fact": event, **about})
     told = {"told": about.pop("tell")} if "tell" in about else {}
     waits = {} if taken else {"waits_for": "supervisor"}
-    echo_json({"event": event, "by": "human", **about, **told, **waits})
+    replaced = _replaced(state, session, cycle, taken) if event == "cycle.opened" else {}
+    echo_json({"event": event, "by": "human", **about, **replaced, **told, **waits})
+
+
+def _replaced(state: StatePlaces, session: str, before: str | None, taken: bool) -> dict[str, str]:
+    """`cycle`: the new one, once it is taken up; `replaced`: the one that was open until then, which is said, too."""
+    opened = {}
+    if taken:
+        with journal_of(state, session) as journal:
+            opened = {"cycle": str(entry.data["cycle"]) for entry in journal.tail(1, names=["cycle.opened"])}
+    if before is None:
+        return opened
+    how = f"was replaced by {plain(opened['cycle'])}" if opened else "is replaced as soon as this is taken up"
+    click.echo(f"note: {plain(before)} {how}; nothing of it is owed any more", err=True)
+    return {**opened, "replaced": before}

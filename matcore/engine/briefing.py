@@ -32,7 +32,7 @@ def write(ledger: Ledger, goal: str | None, *, only_missing: bool = False) -> li
                 "peer": others[0] if others else name,
                 "peers": ", ".join(others),
                 "session": ledger.session,
-                "goal": goal or ledger.goal or ledger.config.get("goal") or "",
+                "goal": goal or ledger.goal or "",
                 "send_relay": ledger.command,
             },
         )

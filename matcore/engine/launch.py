@@ -59,7 +59,7 @@ def up(
 ) -> Launched:
     """Launch a session, or what is missing of it, and return once it is watched. Nothing starts twice.
 
-    `goal` is the first cycle's; a session that is up keeps its own.
+    `goal` is the first cycle's, else the configuration's; a session that is up keeps its own.
 
     Raises `BadConfig` (a prompt), `Refused` (it runs with another configuration), `Unavailable` (no tmux, no
     supervisor); nothing is started then, or what was is said.
@@ -75,7 +75,7 @@ def up(
         changed = tuple(key for key, value in settings.items() if ledger.config.get(key, value) != value)
         with unless_launched(places_of(ledger)):
             make_folders(places_of(ledger), list(config.roles))
-            briefing.write(ledger, goal if before is None else None)
+            briefing.write(ledger, _first_goal(ledger, goal) if before is None else None)
             spec = spec_of(ledger)
             driver = make(config.driver, spec.options)
             resume = {role: seat.agent_session for role, seat in ledger.seats.items() if seat.agent_session}
@@ -150,6 +150,7 @@ def _before(state: StatePlaces, session: str) -> Ledger | None:
 
 
 def record_of(ledger: Ledger, seats: Mapping[str, Mapping[str, object]], goal: str | None) -> dict[str, Any]:
+    """What the loop is told of a session that was launched."""
     recovery = ledger.config.get("recovery") or {}
     policy = {
         key: recovery[key] for key in ("window", "gate_settle", "progress_deadline") if recovery.get(key) is not None
@@ -163,9 +164,14 @@ def record_of(ledger: Ledger, seats: Mapping[str, Mapping[str, object]], goal: s
         "size": list(ledger.size),
         "config": ledger.config,
         "seats": {role: dict(seat) for role, seat in seats.items()},
-        "goal": goal or ledger.config.get("goal"),
+        "goal": _first_goal(ledger, goal),
         "configured": {"roles": list(ledger.config["roles"]), "policy": policy, "rules": RULES_VERSION},
     }
+
+
+def _first_goal(ledger: Ledger, goal: str | None) -> str | None:
+    """The configuration's goal is the first cycle's, and no later one's: an opening that names none has none."""
+    return goal or ledger.config.get("goal")
 
 
 def _wait_until_watched(state: StatePlaces, session: str, record: str | None) -> None:

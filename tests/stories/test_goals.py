@@ -102,3 +102,18 @@ def test_prompts_name_the_new_goal(world: World, by: str) -> None:
     world.advance(5)
     assert f"Goal of this cycle: {GOAL}\n" in (prompts / "dev.md").read_text()
     assert [e for e in world.entries("engine.telling") if e["kind"] == "recreated"] == []
+
+
+@pytest.mark.parametrize("by", ["human", "dev"])
+def test_a_cycle_without_a_goal_has_none_anywhere(world: World, by: str) -> None:
+    """The goal of the configuration is the first cycle's: neither what is shown nor a prompt gives it to a later one."""
+    world.up(roles_config={role: {"prompt": f"duo-{role}"} for role in ("dev", "review")}, goal="TASK.md is done")
+    assert world.session().ledger.goal == "TASK.md is done"
+    if by == "human":
+        world.human(fact="cycle.opened")
+    else:
+        world.says(by, fact="cycle.opened")
+    world.advance(5)
+    assert world.session().ledger.cycle == "c2"
+    assert world.session().ledger.goal is None
+    assert "TASK.md is done" not in (world.folder_of().prompts / "dev.md").read_text()

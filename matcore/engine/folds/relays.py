@@ -12,7 +12,7 @@ def _cycle_opened(ledger: Ledger, at: float, data: Mapping[str, Any]) -> None:
     ledger.progress_at = at
     ledger.cycles += 1
     ledger.cycle = data["cycle"]
-    ledger.goal = data.get("goal") or ledger.config.get("goal")
+    ledger.goal = data.get("goal")
     _forget_settled(ledger)
 
 

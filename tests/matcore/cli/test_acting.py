@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from matcore.cli import common, restart
+from matcore.cli import common, cycle, restart
 from matcore.engine import guard
 from matcore.places import StatePlaces
 from tests.matcore.cli.conftest import Mat, Tell
@@ -72,9 +72,9 @@ def test_a_goal_is_said_to_whoever_has_to_begin(mat: Mat, tell: Tell, state: Sta
         ("done", ("--to", "review"), "review"),
     ):
         code, out, err = mat("cycle", "open", "--session", session, "--goal", "more", *more)
-        assert (code, err) == (0, "")
+        assert code == 0, err
         said = {"event": "cycle.opened", "by": "human", "goal": "more", "told": told, "waits_for": "supervisor"}
-        assert json.loads(out) == said
+        assert json.loads(out) == said | ({"replaced": "c1"} if session == "owed" else {})
         assert spooled(state)[-1]["tell"] == told
 
 
@@ -83,9 +83,35 @@ def test_without_a_goal_nobody_is_told_and_that_is_said(mat: Mat, tell: Tell, st
     tell().working()
     code, out, err = mat("cycle", "open", "--session", "duo", "--json")
     assert code == 0
-    assert json.loads(out) == {"event": "cycle.opened", "by": "human", "waits_for": "supervisor"}
+    said = {"event": "cycle.opened", "by": "human", "replaced": "c1", "waits_for": "supervisor"}
+    assert json.loads(out) == said
     assert "nobody is told what to do; say it: mat send duo review TEXT" in err
     assert "tell" not in spooled(state)[-1]
+
+
+@pytest.mark.parametrize(("is_open", "supervisor"), [(True, True), (True, False), (False, True)])
+def test_the_cycle_that_an_opening_replaces_is_named(
+    mat: Mat, tell: Tell, state: StatePlaces, monkeypatch: pytest.MonkeyPatch, is_open: bool, supervisor: bool
+) -> None:
+    """Both as data and in words, with the new one where it is there already; where none was open nothing is said."""
+    session = tell().working()
+    if not is_open:
+        session.fact("cycle.completed", cycle="c1", by="human")
+
+    def take_up(_state: StatePlaces, record: dict[str, Any]) -> bool:
+        if supervisor:
+            session.fact("cycle.opened", cycle="c2", goal=record["goal"], by="human")
+        return supervisor
+
+    monkeypatch.setattr(cycle, "say", take_up)
+    code, out, err = mat("cycle", "open", "--session", "duo", "--goal", "more")
+    assert code == 0
+    said = json.loads(out)
+    assert said.get("replaced") == ("c1" if is_open else None)
+    assert said.get("cycle") == ("c2" if supervisor else None)
+    assert ("c1 was replaced by c2" in err) == (is_open and supervisor)
+    assert ("c1 is replaced as soon as this is taken up" in err) == (is_open and not supervisor)
+    assert err or not is_open
 
 
 @pytest.mark.parametrize(
