@@ -100,6 +100,18 @@ class NoticeView(msgspec.Struct):
     said: str
 
 
+class FailedView(msgspec.Struct):
+    """Something that was delivered to `role` and not worked on. `reason`: `gone` (its agent), `error`, or what was said
+    of the turn. `text`: of a short message of the human's."""
+
+    relay: str
+    sender: str
+    role: str
+    reason: str
+    since: float
+    text: str
+
+
 class QuestionView(msgspec.Struct):
     """`dialog`: it stands on the agent's screen and is answered there. `by_mat`: mat asks, about that role."""
 
@@ -177,6 +189,7 @@ class Snapshot(msgspec.Struct):
     then: Next | None = None
     gates: list[GateView] = []
     relays: list[RelayView] = []
+    failed: list[FailedView] = []
     questions: list[QuestionView] = []
     not_delivered: list[NoticeView] = []
     troubles: list[TroubleView] = []

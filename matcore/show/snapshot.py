@@ -21,7 +21,7 @@ from matcore.places import StatePlaces
 from matcore.rules import decisions as d
 from matcore.rules import view
 from matcore.rules.state import State
-from matcore.show import byitself, seats, waits
+from matcore.show import byitself, failures, seats, waits
 from matcore.show.log import outcomes
 from matcore.show.outlook import outlook
 from matcore.show.shapes import (
@@ -101,6 +101,7 @@ def of(book: Book, supervisor: Supervisor, now_s: float, *, is_over: bool = Fals
             for relay in ledger.relays.values()
             if relay.status in (PENDING, UNCONFIRMED, UNDELIVERABLE)
         ],
+        failed=failures.of(book, wall),
         questions=[
             QuestionView(q.id, q.role, q.text, wall(q.at), q.dialog, q.by_mat) for q in ledger.questions.values()
         ],

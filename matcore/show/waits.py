@@ -7,9 +7,19 @@ from collections.abc import Iterator
 
 import msgspec
 
-from matcore.show import byitself, endings, phrases
+from matcore.rules.facts import HUMAN
+from matcore.show import byitself, endings, failures, phrases
 from matcore.show.phrases import LAST_RUNG
-from matcore.show.shapes import EndedCycle, GateView, NoticeView, QuestionView, RoleView, Snapshot, TroubleView
+from matcore.show.shapes import (
+    EndedCycle,
+    FailedView,
+    GateView,
+    NoticeView,
+    QuestionView,
+    RoleView,
+    Snapshot,
+    TroubleView,
+)
 from matcore.show.text import duration, moment, plain, short
 
 ONLY_YOURS = ("no-agent", "input-off", "synchronized")
@@ -55,6 +65,7 @@ def _all(shot: Snapshot) -> Iterator[Wait]:
     yield from (_gone(shot, role) for role in shot.roles if role.status == "gone" and role.restarts_at is None)
     if shot.episode is not None and shot.episode.rung >= LAST_RUNG:
         yield _told(shot)
+    yield from (_not_worked_on(shot, failed) for failed in shot.failed if failed.sender == HUMAN)
     yield from (_trouble(shot, trouble) for trouble in shot.troubles)
     yield from (_gate(shot, gate) for gate in shot.gates if is_yours(gate, shot.now))
     if shot.last_cycle is not None and shot.last_cycle.outcome == "blocked":
@@ -129,6 +140,14 @@ def _gone(shot: Snapshot, role: RoleView) -> Wait:
     all_gone = len(shot.roles) > 1 and all(each.status == "gone" for each in shot.roles)
     command = _up(shot) if all_gone else f"mat restart {plain(shot.session)} {name}"
     return Wait("GONE", what, "Start it again", command, f"{name}'s agent is gone", endings.left(role))
+
+
+def _not_worked_on(shot: Snapshot, failed: FailedView) -> Wait:
+    role = plain(failed.role)
+    what = f"{plain(failed.relay)} from you to {role}, {failures.how(failed)}, {_for(shot, failed.since)} ago"
+    command = f'mat send {plain(shot.session)} {role} "TEXT"'
+    needs = f"{role} could not work on your message {plain(failed.relay)}"
+    return Wait("NOT WORKED ON", f"Not worked on: {what}", "Send it again", command, needs, plain(failed.text).strip())
 
 
 def _trouble(shot: Snapshot, trouble: TroubleView) -> Wait:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from matcore.show import endings, phrases, waits
+from matcore.show import endings, failures, phrases, waits
 from matcore.show.phrases import LAST_RUNG
 from matcore.show.shapes import GateView, Next, RelayView, RoleView, Snapshot
 from matcore.show.text import clock, duration, moment, plain
@@ -65,7 +65,11 @@ def _baton(shot: Snapshot) -> str:
     since = f"{_for(shot, baton.since)} (since {moment(baton.since, shot.now)})"
     if not baton.delivered:
         return f"{role} is next: {relay} from {sender} has been on its way to it for {since} and is not delivered yet."
-    return f"{role} holds the baton: it has had {relay} from {sender} for {since} and has handed nothing over since."
+    said = f"{role} holds the baton: it has had {relay} from {sender} for {since} and has handed nothing over since."
+    failed = next((each for each in shot.failed if each.relay == baton.relay), None)
+    if failed is None:
+        return said
+    return f"{said} It did not work on it, {failures.how(failed)}; it still owes it, and is woken if nothing moves."
 
 
 def _relays(shot: Snapshot) -> Iterator[str]:

@@ -70,6 +70,8 @@ def world(tell: Tell, state: StatePlaces) -> Iterator[StatePlaces]:
     told.note("engine.trouble", what="folder", reason="Permission denied")
     between = tell("between", ago=60).working().fact("turn.ended", role="review", outcome="ok")
     between.fact("cycle.blocked", cycle="c1", by="human", reason="no key")
+    between.fact("relay.sent", id="r-000003", from_="human", to="dev", kind="request", seq=3)
+    between.fact("relay.delivered", id="r-000003").fact("turn.ended", role="dev", outcome="error")
     tell("old", ago=90 * 86_400).working().ended()
     with supervised(state, "full", "between"):
         yield state
