@@ -34,6 +34,12 @@ class Relay:
     status: str = PENDING
     changed_at: float = 0.0
 
+    @property
+    def comes_again(self) -> bool:
+        """Whether it found no agent and no ladder brings it, for it is no debt: it waits until an agent is there."""
+        is_debt = self.sender != "human" and self.kind == "request"
+        return self.status == UNDELIVERABLE and not is_debt
+
 
 @dataclass(slots=True)
 class Flight:
@@ -201,6 +207,10 @@ class Ledger:
     def pending(self, role: str) -> list[Relay]:
         """The relays that wait for `role`, in the order in which they were sent."""
         return [r for r in self.relays.values() if r.to == role and r.status == PENDING]
+
+    def turned_back(self, role: str) -> list[Relay]:
+        """The relays that found no agent in `role`'s seat and are put back once one is there, oldest first."""
+        return [r for r in self.relays.values() if r.to == role and r.comes_again]
 
     def is_taken(self, seq: int) -> bool:
         """Whether a relay of that number was taken up. They may come out of order, but each number once."""

@@ -115,8 +115,16 @@ class Post:
         elif ledger.status(role) == "gone":
             for relay in ledger.pending(role):
                 self._session.take("relay.undeliverable", {"id": relay.id, "reason": "gone"})
-        elif self._may_type(role) and (job_ := self._waiting(role)) is not None:
+            return
+        self._put_back(role)
+        if self._may_type(role) and (job_ := self._waiting(role)) is not None:
             self._fly(job_)
+
+    def _put_back(self, role: str) -> None:
+        """An agent is there again: what found none, and no ladder brings, waits for it as if it had just been sent."""
+        ledger = self._session.ledger
+        if ledger.status(role) in ("idle", "busy") and (back := ledger.turned_back(role)):
+            self._session.commit([Note("engine.put_back", {"relay": relay.id, "role": role}) for relay in back])
 
     def _may_type(self, role: str) -> bool:
         session = self._session

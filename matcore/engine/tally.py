@@ -105,6 +105,13 @@ def _arrived(tally: Tally, _at: float, data: Mapping[str, Any]) -> None:
     tally.letters.pop(data["id"], None)
 
 
+def _undeliverable(tally: Tally, at: float, data: Mapping[str, Any]) -> None:
+    """The human's answer is typed as an answer once the agent is there again; a debt is brought by the ladder."""
+    letter = tally.letters.get(data["id"])
+    if letter is not None and letter.kind != "answer":
+        _arrived(tally, at, data)
+
+
 def _renewed(tally: Tally, _at: float, data: Mapping[str, Any]) -> None:
     letter = tally.letters.get(str(data.get("relay")))
     if letter is not None:
@@ -137,7 +144,7 @@ _HANDLERS: dict[str, Callable[[Tally, float, Mapping[str, Any]], None]] = {
     "cycle.blocked": _ended,
     "relay.sent": _sent,
     "relay.delivered": _arrived,
-    "relay.undeliverable": _arrived,
+    "relay.undeliverable": _undeliverable,
     "agent.renewed": _renewed,
     "episode.opened": _episode,
     "question.asked": _asked,

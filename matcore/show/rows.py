@@ -18,6 +18,7 @@ _MOST_ASKED = 300
 _RELAY_WORDS = {
     "unconfirmed": "typed, but not seen to arrive; it is not typed again, the ladder brings it if nothing moves",
     "undeliverable": "UNDELIVERABLE, {to}'s agent was gone; the ladder brings it when it is back",
+    "comes_again": "UNDELIVERABLE, {to}'s agent was gone; it is typed when that is back",
 }
 
 
@@ -110,7 +111,8 @@ def relay(shot: Snapshot, sent: RelayView) -> Text:
     if sent.status == "pending":
         reason = why.held_by(sent, shot.now)
         return Text(f"{way}: not delivered yet{f', {reason}' if reason else ''}", "yellow")
-    words = _RELAY_WORDS.get(sent.status, plain(sent.status)).replace("{to}", plain(sent.to))
+    known_as = "comes_again" if sent.comes_again else sent.status
+    words = _RELAY_WORDS.get(known_as, plain(sent.status)).replace("{to}", plain(sent.to))
     return Text(f"{way}: {words}", "red" if sent.status == "undeliverable" else "yellow")
 
 

@@ -82,7 +82,8 @@ class GateView(msgspec.Struct):
 
 class RelayView(msgspec.Struct):
     """`held_by`: what a pending one waits for: `busy`, `gone`, `unknown` (its role's state), `rounds` (mat's question
-    about them), or the name of a gate; None where it is on its way. `held_until`: where a gate says until when."""
+    about them), or the name of a gate; None where it is on its way. `held_until`: where a gate says until when.
+    `comes_again`: an undeliverable one that is no debt: it is typed once its role's agent is there again."""
 
     id: str
     sender: str
@@ -91,6 +92,7 @@ class RelayView(msgspec.Struct):
     since: float
     held_by: str | None = None
     held_until: float | None = None
+    comes_again: bool = False
 
 
 class NoticeView(msgspec.Struct):

@@ -176,7 +176,7 @@ def _relay(ledger: Ledger, relay: Relay, times: _Times) -> RelayView:
     until = byitself.free_at(ledger, relay.to, times.now) if held_by is not None and held_by in ledger.gates else None
     return RelayView(
         relay.id, relay.sender, relay.to, relay.status, times.wall(relay.changed_at), held_by,
-        None if until is None else times.wall(until),
+        None if until is None else times.wall(until), relay.comes_again,
     )  # fmt: skip
 
 

@@ -15,6 +15,7 @@ from matcore.show.text import clock, duration, moment, plain
 _UNDELIVERED = {
     "unconfirmed": "was typed and not seen to arrive; it is not typed again, the ladder brings it if nothing moves",
     "undeliverable": "could not be delivered, for {to}'s agent was gone; the ladder brings it when {to} is back",
+    "comes_again": "could not be delivered, for {to}'s agent was gone; it is typed when {to} is back",
 }
 
 
@@ -80,7 +81,8 @@ def _relays(shot: Snapshot) -> Iterator[str]:
             reason = held_by(relay, shot.now)
             yield f"{way} has waited for {_for(shot, relay.since)}{f': {reason}' if reason else ''}."
         elif relay.status in _UNDELIVERED:
-            yield f"{way} {_UNDELIVERED[relay.status].format(to=plain(relay.to))} ({_for(shot, relay.since)} ago)."
+            words = _UNDELIVERED["comes_again" if relay.comes_again else relay.status]
+            yield f"{way} {words.format(to=plain(relay.to))} ({_for(shot, relay.since)} ago)."
 
 
 def held_by(relay: RelayView, now: float) -> str:

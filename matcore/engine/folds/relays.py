@@ -27,7 +27,7 @@ def _cycle_ended(ledger: Ledger, at: float, data: Mapping[str, Any]) -> None:
 
 def _forget_settled(ledger: Ledger) -> None:
     """A boundary clears all debts: what was delivered before it is never redelivered."""
-    ledger.relays = {r.id: r for r in ledger.relays.values() if r.status == PENDING}
+    ledger.relays = {r.id: r for r in ledger.relays.values() if r.status == PENDING or r.comes_again}
 
 
 def _relay_sent(ledger: Ledger, at: float, data: Mapping[str, Any]) -> None:
@@ -63,6 +63,13 @@ def _relay_undeliverable(ledger: Ledger, at: float, data: Mapping[str, Any]) -> 
     settle(ledger, at, data["id"], UNDELIVERABLE)
 
 
+def _put_back(ledger: Ledger, at: float, data: Mapping[str, Any]) -> None:
+    """It was never typed: it waits again where it stood, among those that were sent before and after it."""
+    relay = ledger.relays.get(data["relay"])
+    if relay is not None and relay.comes_again:
+        relay.status, relay.changed_at = PENDING, at
+
+
 def settle(ledger: Ledger, at: float, relay_id: str, status: str) -> None:
     """The relay has `status` from now on. What was delivered, known or not, moves the receiver's frontier."""
     relay = ledger.relays.get(relay_id)
@@ -81,4 +88,5 @@ HANDLERS: dict[str, Fold] = {
     "relay.sent": _relay_sent,
     "relay.delivered": _relay_delivered,
     "relay.undeliverable": _relay_undeliverable,
+    "engine.put_back": _put_back,
 }
