@@ -1,7 +1,7 @@
 """What holds a role although its agent may be idle: gates, dialogs and their questions, limits, compactions. Pure.
 
-A permission dialog that stands for `ASKED_S` is put to the human as a question, in place of its gate. The caller holds
-the seat's lock.
+A permission dialog that stands for `DIALOG_ASKED_S` is put to the human as a question, in place of its gate. The caller
+holds the seat's lock.
 """
 
 from __future__ import annotations
@@ -10,10 +10,9 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from matcore.engine.driver import Sighting
+from matcore.engine.driver import DIALOG_ASKED_S, Sighting
 from tmuxdriver.limits import Limit
 
-ASKED_S = 30.0
 _LIMITED = "rate-limited"
 
 
@@ -51,7 +50,7 @@ class Held:
         self.dialog_kind = kind
         if self.question is not None:
             return []
-        if kind != "permission" or now_s - self.dialog_s < ASKED_S:
+        if kind != "permission" or now_s - self.dialog_s < DIALOG_ASKED_S:
             is_login = kind == "login"
             return [*self.gate("login", is_login, "screen"), *self.gate("dialog", not is_login, "screen")]
         self.question = f"dialog-{self.role}-{self.dialog_s:.3f}"

@@ -17,6 +17,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
+DIALOG_ASKED_S = 30.0
+"""For so long a permission dialog stands on a screen before a driver puts it as a question."""
+
 
 class Verdict(enum.StrEnum):
     """What became of a text. Never a boolean: `unconfirmed` is neither, and is never typed again."""

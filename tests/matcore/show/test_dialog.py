@@ -34,6 +34,17 @@ def shot(mat: Mat) -> dict[str, Any]:
     return found
 
 
+def test_it_is_foretold_when_a_dialog_is_put_as_a_question(mat: Mat, tell: Tell, state: StatePlaces) -> None:
+    """That is the next that is told, by the driver's time and not the ladder's, and then no gate of it is left."""
+    told = standing(tell(ago=80), "hook: permission dialog").pass_time(10)
+    with supervised(state, "duo"):
+        coming = shot(mat)["next"]
+    asked_at = told.fact("question.asked", 20, question="dialog-review-1", role="review", dialog=True).now
+    [decided] = told.book.journal.tail(1, names=["notify"])
+    assert coming["decision"]["kind"] == decided.data["kind"] == "question"
+    assert coming["at"] == pytest.approx(asked_at, abs=5)
+
+
 @pytest.mark.parametrize(
     ("evidence", "gate", "kind", "said"),
     [
