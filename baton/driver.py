@@ -87,7 +87,7 @@ class BatonDriver:
             process.keep(places)
         worker = lock.holder(record.lock_path(places))
         return {
-            name: {"started": not serves, "worker": worker, "agent_session": role.seat}
+            name: {"started": not serves, "worker": worker, "agent_session": role.seat, "opens_late": True}
             for name, role in job.roles.items()
         }
 
@@ -143,7 +143,8 @@ class BatonDriver:
         record.write(path, Order(str(time.time_ns()), seat, resumed=resume is not None))
         process.wait(lambda: not path.exists(), process.STARTS_WITHIN_S, f"{session}/{role} does not follow")
         watch.anew(role)
-        return {"started": True, "worker": lock.holder(record.lock_path(watch.places)), "agent_session": seat}
+        worker = lock.holder(record.lock_path(watch.places))
+        return {"started": True, "worker": worker, "agent_session": seat, "opens_late": True}
 
     def stop(self, session: str) -> None:
         """End the worker and all that its turns have started. Raises `Unavailable`."""

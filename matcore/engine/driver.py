@@ -113,7 +113,8 @@ class Driver(Protocol):
         `resume` maps a role to the agent session id to be taken up. Returns for each role the identity of what
         runs there now (JSON data, journalled, handed back to `adopt`), with `started: bool`,
         `agent_session: str | None`, and `needs_prompt: True` where the program was not handed its role's prompt: the
-        first text points to it. Raises `Unavailable`.
+        first text points to it, and `opens_late: True` where its agent session comes to be only with a turn that ends
+        well. Raises `Unavailable`.
         """
 
     def adopt(

@@ -43,7 +43,7 @@ class Effects:
     def restart(self, session: Session, role: str, *, fresh: bool = False) -> None:
         driver, name = session.driver, session.name
         seat = session.ledger.seats.get(role)
-        resume = seat.agent_session if seat is not None and not fresh and role not in session.post.renewing else None
+        resume = seat.resumes if seat is not None and not fresh and role not in session.post.renewing else None
 
         def work() -> None:
             try:

@@ -78,7 +78,7 @@ def up(
             briefing.write(ledger, _first_goal(ledger, goal) if before is None else None)
             spec = spec_of(ledger)
             driver = make(config.driver, spec.options)
-            resume = {role: seat.agent_session for role, seat in ledger.seats.items() if seat.agent_session}
+            resume = {role: taken_up for role, seat in ledger.seats.items() if (taken_up := seat.resumes)}
             seats = driver.launch(spec, resume=resume)
         started = tuple(role for role, seat in seats.items() if seat.get("started"))
         record = spoolfile.write(state.spool, record_of(ledger, seats, goal)) if started or before is None else None

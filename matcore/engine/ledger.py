@@ -82,6 +82,7 @@ class Seat:
     `needs_prompt`: the role's prompt was not handed over when it started, and no text has pointed to it yet.
     `is_lost`: its agent was seen gone; `resumable`: the driver can start it again by itself. `started_at`: when its
     agent was started; `lived_s`: for how long it ran, once it is lost; `said`: the last lines that it left then.
+    `is_open`: an agent was seen alive on its agent session, so there is one to be taken up.
     """
 
     identity: dict[str, Any]
@@ -93,6 +94,17 @@ class Seat:
     started_at: float | None = None
     lived_s: float | None = None
     said: str = ""
+    is_open: bool = False
+
+    @property
+    def resumes(self) -> str | None:
+        """The agent session that its next agent takes up; None where one is begun. A program that ended before it was
+        ever seen at work may have kept nothing, and would refuse to go on with it for ever."""
+        return self.agent_session if self.is_open else None
+
+    def seen_alive(self, *, after_a_turn: bool = False) -> None:
+        """Somebody is there. Where a session comes to be with a turn only (`opens_late`), that alone opens it."""
+        self.is_open = self.is_open or after_a_turn or not self.identity.get("opens_late")
 
 
 @dataclass(slots=True)

@@ -3,9 +3,10 @@
 Full context: `context.exhausted`, `engine.renewing` (the intent), `engine.seat` (a fresh agent session), and when
 the new agent is idle `context.fresh`, which takes up one recovery marker. Ended by itself: `role.gone`, which ends its
 wakes as failed; after `RESUME_AFTER_S`, time for a person to do otherwise, `engine.restarting` and `engine.seat` on
-the same agent session. That is for drivers that say they can (`resumable`); `recovery: {restart: never}` leaves it to
-`mat restart`. The third end within ten minutes is told once (`crash-loop`); then nothing is started until a person
-does. A supervisor that ends in the middle begins again from the journal: the driver first ends what runs in the seat.
+the same agent session, or on a fresh one where no agent was ever seen alive on it. That is for drivers that say they
+can (`resumable`); `recovery: {restart: never}` leaves it to `mat restart`. The third end within ten minutes is told
+once (`crash-loop`); then nothing is started until a person does. A supervisor that ends in the middle begins again from
+the journal: the driver first ends what runs in the seat.
 """
 
 from __future__ import annotations

@@ -29,7 +29,10 @@ def take_seat(ledger: Ledger, at: float, role: str, identity: Mapping[str, Any])
     since = before.since if same and before else at
     started_at = at if identity.get("started") else before.started_at if before else None
     needs_prompt = _needs_prompt(before, identity)
-    ledger.seats[role] = Seat(dict(identity), agent_session, since, needs_prompt, started_at=started_at)
+    is_open = before is not None and same and before.is_open
+    ledger.seats[role] = Seat(
+        dict(identity), agent_session, since, needs_prompt, started_at=started_at, is_open=is_open
+    )
 
 
 def _needs_prompt(before: Seat | None, identity: Mapping[str, Any]) -> bool:
@@ -46,6 +49,7 @@ def _on_session(ledger: Ledger, at: float, data: Mapping[str, Any]) -> None:
     seat = ledger.seats.get(data["role"])
     if seat is not None:
         seat.agent_session, seat.since = data["agent_session"], at
+        seat.seen_alive(after_a_turn=True)
 
 
 def _role_seen(status: str) -> Fold:
@@ -55,8 +59,19 @@ def _role_seen(status: str) -> Fold:
         ledger.roles[data["role"]] = RoleSeen(status, since, str(data.get("evidence", "")))
         if status in ("busy", "idle"):
             ledger.lost = False
+            _seen_alive(ledger, data["role"], after_a_turn=False)
 
     return seen
+
+
+def _seen_alive(ledger: Ledger, role: str, *, after_a_turn: bool) -> None:
+    seat = ledger.seats.get(role)
+    if seat is not None:
+        seat.seen_alive(after_a_turn=after_a_turn)
+
+
+def _turn_ended(ledger: Ledger, _at: float, data: Mapping[str, Any]) -> None:
+    _seen_alive(ledger, data["role"], after_a_turn=data.get("outcome", "ok") == "ok")
 
 
 def _gone(ledger: Ledger, at: float, data: Mapping[str, Any]) -> None:
@@ -128,6 +143,7 @@ HANDLERS: dict[str, Fold] = {
     "role.idle": _role_seen("idle"),
     "role.unknown": _role_seen("unknown"),
     "role.gone": _gone,
+    "turn.ended": _turn_ended,
     "context.exhausted": _exhausted,
     "context.fresh": _renewed,
     "agent.renewed": _renewed,
