@@ -39,9 +39,12 @@ def command(file: Path, goal: str | None, then_attach: bool, dry_run: bool, as_j
     if not file.exists():
         raise BadConfig([f"{plain(file)} is not there; {_instead(file)}"])
     folder = file.absolute().parent
-    config = load(file, backends=backends(folder))
-    _check_prompts(file, config, folder)
-    _check_driver(file, config, folder)
+    config = load(
+        file,
+        backends=backends(folder),
+        of_prompt=lambda name: _of_prompt(name, folder),
+        of_driver=lambda config: _of_driver(config, folder),
+    )
     if then_attach and not dry_run:
         from matcore.cli.attach import need_terminal
 
@@ -89,29 +92,27 @@ def _instead(file: Path) -> str:
     return f"mat init writes {'one' if file.name == NAME else f'a {NAME}'}, or name another: mat up FILE"
 
 
-def _check_prompts(file: Path, config: SessionConfig, folder: Path) -> None:
-    """Raises `BadConfig` with every prompt that can't be rendered, before anything is started."""
+def _of_prompt(name: str, folder: Path) -> list[str]:
+    """Why a prompt can't be rendered, before anything is started."""
     from matcore.words import prompts
 
     names = ("role", "peer", "peers", "session", "goal", "send_relay")
-    faults = []
-    for name, role in config.roles.items():
-        try:
-            prompts.render(role.prompt, workdir=folder, variables=dict.fromkeys(names, "x"))
-        except BadConfig as error:
-            faults += [f"{file}: roles.{name}.prompt: {fault}" for fault in error.faults]
-    if faults:
-        raise BadConfig(faults)
+    try:
+        prompts.render(name, workdir=folder, variables=dict.fromkeys(names, "x"))
+    except BadConfig as error:
+        return list(error.faults)
+    return []
 
 
-def _check_driver(file: Path, config: SessionConfig, folder: Path) -> None:
-    """Raises `BadConfig` with all that the driver would refuse, before anything is started."""
+def _of_driver(config: SessionConfig, folder: Path) -> list[str]:
+    """All that the driver would refuse, before anything is started."""
     from matcore.engine.launch import check
 
     try:
         check(config, folder)
     except BadConfig as error:
-        raise BadConfig([f"{file}: {fault}" for fault in error.faults]) from error
+        return list(error.faults)
+    return []
 
 
 def _say_plan(config: SessionConfig, folder: Path, as_json: bool) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,7 @@ from matcore.errors import BadConfig
 from matcore.words import handoff
 
 SUFFIX = "-duo"
+_OF_A_ROLE = re.compile(r"roles\.[a-z0-9-]+\.[a-z_]+: ")
 
 
 class DoubleWired(BadConfig):
@@ -45,12 +46,15 @@ def load(
     backends: Collection[str] | None = None,
     drivers: Collection[str] | None = None,
     known_checks: Collection[str] | None = None,
+    of_prompt: Callable[[str], Iterable[str]] | None = None,
+    of_driver: Callable[[SessionConfig], Iterable[str]] | None = None,
 ) -> SessionConfig:
     """Read and check a configuration; relative directories are relative to the file's.
 
     `backends` are the agent programs that have a profile (None: not checked here); `drivers` and `known_checks` are
-    those that are installed unless said otherwise. Raises `BadConfig` with every fault, `DoubleWired` where a check
-    that is wired twice is among them.
+    those that are installed unless said otherwise. `of_prompt` says what is wrong with the prompt of that name,
+    `of_driver` what the driver would refuse of a configuration that is none too bad to ask, as `roles.NAME.KEY: …`.
+    Raises `BadConfig` with every fault, `DoubleWired` where a check that is wired twice is among them.
     """
     faults = Faults(path)
     tree = yamltree.read(path, faults)
@@ -65,10 +69,40 @@ def load(
     )
     with checks.around(what):
         config = _SESSION(tree, "", faults)
+    complete = None if faults.found else _completed(config, folder)
     twice = _wired_twice(tree, faults)
-    if faults.found:
+    for role, name, line in _prompts(tree):
+        for fault in of_prompt(name) if of_prompt is not None else ():
+            faults.add(line, f"roles.{role}.prompt", fault)
+    for fault in of_driver(complete) if of_driver is not None and complete is not None else ():
+        key, _, said = fault.partition(": ") if _OF_A_ROLE.match(fault) else ("", "", fault)
+        faults.add(_line(tree, key), key, said)
+    if complete is None or faults.found:
         raise (DoubleWired if twice else BadConfig)(faults.sentences())
-    return _completed(config, folder)
+    return complete
+
+
+def _prompts(tree: Tree) -> Iterator[tuple[str, str, int]]:
+    """Each role, its prompt's name and the line of it; looked for in the tree, beside any other fault. One that can't
+    be a name is a fault already."""
+    section = tree.value.get("roles") if isinstance(tree.value, dict) else None
+    roles = section.value if section is not None and isinstance(section.value, dict) else {}
+    for role, settings in roles.items():
+        if isinstance(settings.value, dict):
+            named = settings.value.get("prompt")
+            name = _default_prompt(role) if named is None or named.value is None else named.raw
+            if checks.PATH_LIKE.fullmatch(name) and ".." not in name:
+                yield role, name, _line(tree, f"roles.{role}.prompt")
+
+
+def _line(tree: Tree, path: str) -> int:
+    """Where a key is, or the nearest above it that is there; 0 for the file as a whole."""
+    line = 0
+    for key in path.split(".") if path else ():
+        if not isinstance(tree.value, dict) or key not in tree.value:
+            break
+        tree, line = tree.value[key], tree.key_lines[key]
+    return line
 
 
 def _wired_twice(tree: Tree, faults: Faults) -> bool:
@@ -93,9 +127,14 @@ def _wired_twice(tree: Tree, faults: Faults) -> bool:
 
 def _completed(config: SessionConfig, folder: Path) -> SessionConfig:
     roles = {
-        name: msgspec.structs.replace(role, prompt=role.prompt or f"duo-{name}") for name, role in config.roles.items()
+        name: msgspec.structs.replace(role, prompt=role.prompt or _default_prompt(name))
+        for name, role in config.roles.items()
     }
     return msgspec.structs.replace(config, roles=roles, session=config.session or default_session(folder.name))
+
+
+def _default_prompt(role: str) -> str:
+    return f"duo-{role}"
 
 
 def default_session(directory: str) -> str:

@@ -7,6 +7,7 @@ can be replaced without copying the prompts around it.
 
 from __future__ import annotations
 
+import difflib
 import os
 import re
 from collections.abc import Mapping, Sequence
@@ -60,7 +61,7 @@ def _filled(
     text = _found(name, where)
     if text is None:
         looked = ", ".join(str(folder) for folder in where)
-        faults.append(f"{by}there is no prompt {name!r} (looked in {looked})")
+        faults.append(f"{by}there is no prompt {name!r} (looked in {looked}){_meant(name, where)}")
         return ""
 
     def put(tag: re.Match[str]) -> str:
@@ -75,6 +76,15 @@ def _filled(
     if "{{" in _TAG.sub("", text):
         faults.append(f"{name}: a `{{{{` is never closed")
     return _TAG.sub(put, text)
+
+
+def _meant(name: str, where: Sequence[Path]) -> str:
+    """What else may have been meant."""
+    known = {
+        str(path.relative_to(folder)) for folder in where for path in (*folder.glob("*.md"), *folder.glob("*/*.md"))
+    }
+    close = difflib.get_close_matches(name, sorted(known), n=1)
+    return f'; did you mean "{close[0].removesuffix(".md")}"?' if close else ""
 
 
 def _found(name: str, where: Sequence[Path]) -> str | None:

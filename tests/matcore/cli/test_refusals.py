@@ -76,7 +76,7 @@ def test_prompts_that_do_not_exist(run: Run, tmp_path: Path) -> None:
     write(tmp_path, {**DUO, "roles": roles})
     done = run("mat", "up")
     assert done.returncode == 2
-    assert "duo.yaml: roles.dev.prompt: there is no prompt 'no-dev.md'" in done.stderr
+    assert "duo.yaml:5: roles.dev.prompt: there is no prompt 'no-dev.md'" in done.stderr
     assert "roles.review.prompt" in done.stderr
     assert started(tmp_path) == []
 

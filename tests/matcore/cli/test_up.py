@@ -111,11 +111,15 @@ def test_the_plan_as_json(mat: Mat) -> None:
 @pytest.mark.parametrize(
     ("driver", "review", "said"),
     [
-        ("tmux", "claude, permissions: mad", "duo.yaml: roles.review.permissions: claude has no 'mad'; it has default"),
+        (
+            "tmux",
+            "claude, permissions: mad",
+            "duo.yaml:4: roles.review.permissions: claude has no 'mad'; it has default",
+        ),
         (
             "baton",
             "claude, permissions: mad",
-            "duo.yaml: roles.review.permissions: there is no 'mad' for headless turns",
+            "duo.yaml:4: roles.review.permissions: there is no 'mad' for headless turns",
         ),
         ("baton", "qwen", "qwen has no `headless:`; it can't be used with driver: baton"),
     ],
@@ -146,3 +150,53 @@ def test_a_profile_of_the_project_s_own(mat: Mat) -> None:
     code, _, err = mat("up", "--dry-run")
     assert code == 2
     assert "torn.yaml" in err
+
+
+def test_all_faults_are_said_at_once_each_with_its_line(mat: Mat) -> None:
+    """Prompts with the name that may have been meant, and their includes, beside folders, backends and channels."""
+    Path(".mat/agents").mkdir(parents=True)
+    Path(".mat/agents/own.md").write_text("{{include shared/idle-recovry.md}}\n{{nothing}}\n")
+    Path("duo.yaml").write_text(
+        "roles:\n"
+        "  dev:\n"
+        "    backend: scriptd\n"
+        "    dir: nowhere\n"
+        "  review:\n"
+        "    backend: scripted\n"
+        "    prompt: duo-reveiw\n"
+        "  own: {backend: scripted, prompt: own}\n"
+        "  plain: {backend: scripted}\n"
+        "notify: [nothing]\n"
+    )
+    code, _, err = mat("up", "--dry-run")
+    assert code == 2
+    for said in (
+        "duo.yaml:3: roles.dev.backend: no backend",
+        "duo.yaml:4: roles.dev.dir: there is no directory",
+        "duo.yaml:7: roles.review.prompt: there is no prompt 'duo-reveiw.md'",
+        '; did you mean "duo-review"?',
+        '; did you mean "shared/idle-recovery"?',
+        "duo.yaml:8: roles.own.prompt: own.md: there is no prompt 'shared/idle-recovry.md'",
+        "duo.yaml:8: roles.own.prompt: own.md: unknown variable {{nothing}}",
+        "duo.yaml:9: roles.plain.prompt: there is no prompt 'duo-plain.md'",
+        "duo.yaml:10: notify[0]: is no URL",
+    ):
+        assert said in err
+    assert "roles.dev.prompt" not in err
+
+
+@pytest.mark.parametrize("driver", ["tmux", "baton"])
+def test_what_the_driver_refuses_has_its_line_too(mat: Mat, driver: str) -> None:
+    """Beside a prompt that is not there."""
+    Path("duo.yaml").write_text(
+        f"driver: {driver}\n"
+        "roles:\n"
+        "  dev:\n"
+        "    backend: claude\n"
+        "    permissions: anything\n"
+        "  review: {backend: claude, prompt: duo-reveiw}\n"
+    )
+    code, _, err = mat("up", "--dry-run")
+    assert code == 2
+    assert "duo.yaml:5: roles.dev.permissions: " in err
+    assert "duo.yaml:6: roles.review.prompt: " in err
