@@ -10,7 +10,7 @@ from typing import Any
 
 from matcore.engine import letters
 from matcore.engine.book import Book
-from matcore.engine.ledger import Ledger, Relay
+from matcore.engine.ledger import Ledger, Question, Relay
 from matcore.engine.tally import Course
 from matcore.places import SessionPlaces
 from matcore.rules import decisions as d
@@ -131,13 +131,13 @@ class Scribe:
         since = self.when(debt.since if debt else ledger.progress_at)
         match notify.kind:
             case "question":
-                question = ledger.questions[str(notify.question)]
-                return {
-                    "role": question.role, "question": question.id, "text": question.text,
-                    "dialog": question.dialog, "by_mat": question.by_mat,
-                }  # fmt: skip
+                return _asked(ledger.questions[str(notify.question)])
             case "gate":
-                return {"gates": list(notify.gates or ()), "since": since}
+                return {
+                    "gates": list(notify.gates or ()),
+                    "since": since,
+                    "questions": [_asked(question) for question in ledger.questions.values()],
+                }
             case "idle-recovery":
                 owed, relay = (debt.role, debt.relay) if debt else (None, None)
                 return {"owed": owed, "relay": relay, "since": since, **_ended(ledger, owed)}
@@ -153,6 +153,13 @@ class Scribe:
 
     def _next(self, kind: str) -> str:
         return f"{kind}-{self._book.ledger.injected + 1}"
+
+
+def _asked(question: Question) -> dict[str, Any]:
+    return {
+        "role": question.role, "question": question.id, "text": question.text,
+        "dialog": question.dialog, "by_mat": question.by_mat,
+    }  # fmt: skip
 
 
 def _ended(ledger: Ledger, owed: str | None) -> dict[str, Any]:

@@ -38,11 +38,12 @@ def _session(recap: Recap, now_s: float) -> Iterator[str]:
         yield f"  stall {stall.episode}: {_stall(stall, now_s)}"
     if recap.answered:
         yield f"  answered by you: {recap.answered}"
-    for told in recap.told[-_TOLD:]:
+    others = [told for told in recap.told if not told.waits]  # what waits stands above
+    for told in others[-_TOLD:]:
         lost = "" if told.delivered else ", NOT DELIVERED" if told.delivered is False else ", not taken yet"
         yield f"  told {moment(told.at, now_s)}{lost}: {short(told.text, MOST)}"
-    if len(recap.told) > _TOLD:
-        yield f"  and {len(recap.told) - _TOLD} told before: mat log {plain(recap.session)} --kind engine.telling"
+    if len(others) > _TOLD:
+        yield f"  and {len(others) - _TOLD} told before: mat log {plain(recap.session)} --kind engine.telling"
 
 
 def _cycle(cycle: CycleView, now_s: float) -> str:

@@ -5,7 +5,7 @@ Read from the journals alone. A stall that was open at the beginning of that tim
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 
 import msgspec
 
@@ -58,13 +58,14 @@ class Stall(msgspec.Struct):
 
 
 class Told(msgspec.Struct):
-    """`delivered`: None while no channel has answered."""
+    """`delivered`: None while no channel has answered. `waits`: it is a question that waits for you still."""
 
     at: float
     kind: str
     action: bool
     text: str
     delivered: bool | None = None
+    waits: bool = False
 
 
 class Wait(msgspec.Struct):
@@ -125,7 +126,7 @@ def of(book: Book, shot: Snapshot, since_s: float) -> Recap:
         cycles=[] if over else list(_cycles(journal, first, down)),
         handoffs=handoffs,
         stalls=[] if over else list(_stalls(journal, first, book.ledger.window_s, shot.now, down)),
-        told=list(_told(journal, first)),
+        told=list(_told(journal, first, {} if shot.state == "ended" else book.ledger.questions)),
         answered=answered,
         waits=list(_waits(shot)),
     )
@@ -197,13 +198,16 @@ def _stalls(journal: Journal, first: int, window_s: float, now_s: float, down: E
         yield current
 
 
-def _told(journal: Journal, first: int) -> Iterator[Told]:
+def _told(journal: Journal, first: int, open_questions: Container[str]) -> Iterator[Told]:
     found: dict[str, Told] = {}
     for entry in journal.entries(after=first - 1, names=["engine.telling", "engine.told"]):
         data = entry.data
         if entry.name == "engine.telling":
             line = waits.gist(str(data["text"]))
-            found[str(data["notice"])] = Told(entry.wall, str(data["kind"]), bool(data["action"]), line)
+            told = Told(entry.wall, str(data["kind"]), bool(data["action"]), line)
+            cause = data.get("cause")
+            told.waits = isinstance(cause, dict) and str(cause.get("question")) in open_questions
+            found[str(data["notice"])] = told
         elif str(data["notice"]) in found:
             found[str(data["notice"])].delivered = bool(data["ok"])
     yield from found.values()

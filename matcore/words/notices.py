@@ -7,9 +7,11 @@ that is all that says why. Under 1 KiB like everything that is shown.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from math import ceil
+from typing import Any
 
+from matcore.rules.gates import AWAITING_HUMAN
 from matcore.words.gates import ending, meaning
 from matcore.words.shape import LIMIT, clean, line, middle, size
 from matcore.words.spans import duration
@@ -21,6 +23,8 @@ _PATH = 240
 _SINCE = 64
 _MEANING = 240
 _MOST_GATES = 3
+_AGAIN = 160
+"""So much of a question is said again."""
 _SOON_S = 60.0
 """An agent that ended sooner never came to work."""
 
@@ -57,14 +61,40 @@ def _idle_recovery(
     )
 
 
-def _gate(*, session: str, gates: Sequence[str] = (), since: str = "", **_: object) -> Sequence[str]:
+def _gate(
+    *,
+    session: str,
+    gates: Sequence[str] = (),
+    since: str = "",
+    questions: Sequence[Mapping[str, Any]] = (),
+    **_: object,
+) -> Sequence[str]:
+    """`questions`: those that wait for an answer, each with `role`, `question`, `text`, `dialog` and `by_mat`."""
     named = line(", ".join(gates), _GATES) or "a gate"
     return (
         f"{_n(session)} has to be woken and can't be: {named}.",
-        *(_means(gate, session) for gate in gates[:_MOST_GATES] if meaning(gate, session)),
+        *(part for gate in gates[:_MOST_GATES] for part in _held_by(gate, session, questions)),
         *([f"Nothing was handed over since {line(since, _SINCE)}."] if since else []),
         f"Why: mat why {_n(session)}",
     )
+
+
+def _held_by(gate: str, session: str, questions: Sequence[Mapping[str, Any]]) -> Sequence[str]:
+    if gate == AWAITING_HUMAN and questions:
+        several = sum(not each.get("dialog") for each in questions) > 1
+        return [part for each in questions[:_MOST_GATES] for part in _asked(session, each, several)]
+    return [_means(gate, session)] if meaning(gate, session) else []
+
+
+def _asked(session: str, question: Mapping[str, Any], several: bool) -> Sequence[str]:
+    """The question once more, and the command that answers it."""
+    role, asked = _n(question["role"]), line(str(question.get("text") or ""), _AGAIN)
+    if question.get("dialog"):
+        said = f"a dialog on {role}'s screen waits for you{f': {asked}' if asked else '.'}"
+        return (f"{AWAITING_HUMAN}: {said}", f"Answer: mat attach {_n(session)} {role}")
+    who = f"mat asks you about {role}" if question.get("by_mat") else f"{role} asks you"
+    named = f" --question {_n(question['question'])}" if several else ""
+    return (f"{AWAITING_HUMAN}: {who}: {asked}", f'Answer: mat answer {_n(session)}{named} "TEXT"')
 
 
 def _means(gate: str, session: str) -> str:

@@ -82,6 +82,21 @@ def test_a_stall_that_was_set_back_says_all_that_was_done(mat: Mat, tell: Tell, 
     assert f"you were told; lasted {lasted} after 10m of quiet, 2 nudges" in page
 
 
+def test_a_question_that_waits_is_on_the_page_once(mat: Mat, tell: Tell, state: StatePlaces) -> None:
+    """With its command; that it was told is said once it is answered."""
+    told = tell(ago=300).working().fact("question.asked", question="q-1", role="dev", text="Postgres?")
+    about = {"kind": "question", "action": True, "text": "duo: dev asks you:\nPostgres?\nAnswer: x"}
+    told.note("engine.telling", notice="n9", cause={"question": "q-1"}, **about)
+    told.note("engine.told", notice="n9", ok=True)
+    with supervised(state, "duo"):
+        before = mat("recap", "duo")[1]
+        told.fact("question.answered", 5, question="q-1", relay="r-000002")
+        after = mat("recap", "duo")[1]
+    assert before.count("Postgres?") == after.count("Postgres?") == 1
+    assert 'mat answer duo "TEXT"' in before
+    assert "dev asks you: Postgres?" in after
+
+
 @pytest.mark.parametrize("columns", ["40", "60", "100"])
 def test_episodes_can_be_read_at_any_width(mat: Mat, tell: Tell, monkeypatch: pytest.MonkeyPatch, columns: str) -> None:
     """No word is cut in two, and no line is longer than the terminal."""

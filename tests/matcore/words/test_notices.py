@@ -20,6 +20,27 @@ FACTS: dict[str, tuple[str, dict[str, object]]] = {
     "idle-recovery-ended-silently": ("idle-recovery", {"session": S, "ended": "dev"}),
     "idle-recovery-nobody": ("idle-recovery", {"session": S}),
     "gate": ("gate", {"session": S, "gates": ["dialog/dev", "rate-limited/review"], "since": "02:11"}),
+    "gate-question": (
+        "gate",
+        {
+            "session": S,
+            "gates": ["awaiting-human"],
+            "since": "02:11",
+            "questions": [{"role": "dev", "question": "q-1", "text": "Postgres\nor SQLite?"}],
+        },
+    ),
+    "gate-questions": (
+        "gate",
+        {
+            "session": S,
+            "gates": ["awaiting-human"],
+            "questions": [
+                {"role": "dev", "question": "q-1", "text": "Postgres?", "dialog": False},
+                {"role": "review", "question": "rounds-c1-1", "text": "30 rounds; go on?", "by_mat": True},
+                {"role": "dev", "question": "dialog-3", "text": "Run rm -r build?", "dialog": True},
+            ],
+        },
+    ),
     "gate-paused": ("gate", {"session": S, "gates": ["paused"]}),
     "gate-unnamed": ("gate", {"session": S}),
     "question": ("question", {"session": S, "role": "dev", "text": "Postgres\nor SQLite?"}),
