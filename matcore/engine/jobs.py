@@ -166,7 +166,11 @@ def _ended(ledger: Ledger, owed: str | None) -> dict[str, Any]:
     """The agent that has ended and stays so, the holder's first: nothing that the ladder does can wake it."""
     gone = [role for role in ledger.config.get("roles", {}) if ledger.status(role) == "gone"]
     role = owed if owed in gone else next(iter(gone), None)
-    return {} if role is None else {"ended": role, "said": ledger.seats[role].said if role in ledger.seats else ""}
+    if role is None:
+        return {}
+    all_gone = len(gone) > 1 and len(gone) == len(ledger.config["roles"])
+    said = ledger.seats[role].said if role in ledger.seats else ""
+    return {"ended": role, "said": said, "workdir": ledger.workdir if all_gone else ""}
 
 
 def _course(course: Course | None) -> dict[str, Any]:

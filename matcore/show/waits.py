@@ -128,6 +128,11 @@ def _dialog(shot: Snapshot, role: RoleView, text: str) -> Wait:
 def _told(shot: Snapshot) -> Wait:
     name = plain(shot.session)
     what = "It stands still: you were told, and nothing more is tried until somebody acts"
+    if gone := [role for role in shot.roles if role.status == "gone" and role.restarts_at is None]:
+        holder = next((role for role in gone if shot.baton is not None and role.role == shot.baton.role), gone[0])
+        whose = "all agents are" if len(gone) == len(shot.roles) else f"{plain(holder.role)}'s agent is"
+        command, needs = _start_again(shot, holder), f"it stands still, for {whose} gone"
+        return Wait("STALLED", f"{what}; {whose} gone", "Start it again", command, needs)
     to = f" {plain(shot.baton.role)}" if shot.baton is not None else ""
     command = f'mat attach {name}{to}, or mat send {name}{to or " ROLE"} "TEXT"'
     return Wait("STALLED", what, "Act", command, "it stands still, and waking did not help")
@@ -137,9 +142,13 @@ def _gone(shot: Snapshot, role: RoleView) -> Wait:
     name = plain(role.role)
     then = endings.then(shot, role)
     what = f"{endings.how(shot, role)}{f'; {then}' if then else ''}"
+    return Wait("GONE", what, "Start it again", _start_again(shot, role), f"{name}'s agent is gone", endings.left(role))
+
+
+def _start_again(shot: Snapshot, role: RoleView) -> str:
+    """One command for one agent, and one for all where none is there."""
     all_gone = len(shot.roles) > 1 and all(each.status == "gone" for each in shot.roles)
-    command = _up(shot) if all_gone else f"mat restart {plain(shot.session)} {name}"
-    return Wait("GONE", what, "Start it again", command, f"{name}'s agent is gone", endings.left(role))
+    return _up(shot) if all_gone else f"mat restart {plain(shot.session)} {plain(role.role)}"
 
 
 def _not_worked_on(shot: Snapshot, failed: FailedView) -> Wait:

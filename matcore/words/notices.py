@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from math import ceil
+from shlex import quote
 from typing import Any
 
 from matcore.rules.gates import AWAITING_HUMAN
@@ -45,19 +46,22 @@ def _idle_recovery(
     relay: str | None = None,
     ended: str = "",
     said: str = "",
+    workdir: str = "",
     **_: object,
 ) -> Sequence[str]:
-    """`ended`: a role whose agent is gone; `said`: the last lines that it left."""
+    """`ended`: a role whose agent is gone; `said`: the last lines that it left; `workdir`: where the session is
+    brought up again, if all of its agents are gone."""
     since = f" since {line(since, _SINCE)}" if since else ""
     named = f" ({_n(relay)})" if relay else ""
     holder = f"{_n(owed)} has held the baton{named}{since}" if owed else f"nothing was handed over{since}"
-    look = f"mat attach {_n(session)} {_n(owed)}" if owed else f"mat attach {_n(session)}"
+    attach = f"mat attach {_n(session)} {_n(owed)}" if owed else f"mat attach {_n(session)}"
+    look = () if ended and (workdir or ended == owed) else (f"Look: {attach}",)
     return (
         f"{_n(session)} stands still: {holder}, and waking did not help.",
-        *_gone(session, ended, said),
+        *_gone(session, ended, said, workdir),
         "Nothing more is tried until somebody acts.",
         f"Why: mat why {_n(session)}",
-        f"Look: {look}",
+        *look,
     )
 
 
@@ -237,11 +241,13 @@ def last_line(said: str) -> str:
     return next((each.strip() for each in reversed(clean(said).splitlines()) if each.strip()), "")
 
 
-def _gone(session: str, role: str, said: str) -> Sequence[str]:
+def _gone(session: str, role: str, said: str, workdir: str) -> Sequence[str]:
     if not role:
         return ()
     last = line(last_line(said), _TEXT)
     left = f" ({last})" if last else ""
+    if workdir:
+        return (f"All of its agents have ended{left}; start them: cd {line(quote(workdir), _PATH)} && mat up",)
     return (f"{_n(role)}'s agent has ended{left}; start it: mat restart {_n(session)} {_n(role)}",)
 
 

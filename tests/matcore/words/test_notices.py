@@ -18,6 +18,10 @@ FACTS: dict[str, tuple[str, dict[str, object]]] = {
         {"session": S, "since": "02:11", "owed": "review", "relay": "r-000012", "ended": "review", "said": "Killed"},
     ),
     "idle-recovery-ended-silently": ("idle-recovery", {"session": S, "ended": "dev"}),
+    "idle-recovery-ended-all": (
+        "idle-recovery",
+        {"session": S, "owed": "dev", "ended": "dev", "said": "Killed", "workdir": "/home/u/my shop"},
+    ),
     "idle-recovery-nobody": ("idle-recovery", {"session": S}),
     "gate": ("gate", {"session": S, "gates": ["dialog/dev", "rate-limited/review"], "since": "02:11"}),
     "gate-question": (
