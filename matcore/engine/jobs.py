@@ -8,7 +8,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from matcore.engine import letters
+from matcore.engine import dialogs, letters
 from matcore.engine.book import Book
 from matcore.engine.ledger import Ledger, Question, Relay
 from matcore.engine.tally import Course
@@ -134,7 +134,7 @@ class Scribe:
                 return _asked(ledger.questions[str(notify.question)])
             case "gate":
                 return {
-                    "gates": list(notify.gates or ()),
+                    "gates": dialogs.told_by(ledger, notify.gates or ()),
                     "since": since,
                     "questions": [_asked(question) for question in ledger.questions.values()],
                 }
