@@ -34,6 +34,9 @@ OWN = ("MAT_SESSION", "MAT_ROLE", "MAT_DIR")
 _KEPT = ("DISPLAY", "SSH_AUTH_SOCK", "SSH_AGENT_PID", "SSH_CONNECTION", "WINDOWID", "XAUTHORITY")
 """tmux's own default of `update-environment`."""
 
+NESTED = "This is a tmux inside of yours, which takes C-b first. To leave: C-b C-b d. Next role: C-b C-b n"
+NESTED_MS = 15_000
+
 
 @dataclass(frozen=True, slots=True)
 class Start:
@@ -241,7 +244,8 @@ def stop(tmux: Tmux, session: str) -> None:
 def attach_argv(tmux: Tmux, session: str, role: str | None) -> list[str]:
     """How a person looks at a session. Raises `Unavailable`.
 
-    `-E`: a shell that lacks the agents' variables must not take them from the session.
+    `-E`: a shell that lacks the agents' variables must not take them from the session. Inside of a tmux of their own
+    the bar's keys would be that one's, so it is said how they get through.
     """
     try:
         found = find(tmux, session)
@@ -251,7 +255,8 @@ def attach_argv(tmux: Tmux, session: str, role: str | None) -> list[str]:
         named = session if role is None else f"{session}/{role}"
         raise Unavailable(f"There is no pane of {named}. Try `mat status`; `mat up` starts what is missing.")
     target = f"={session}:" if role is None else f"={session}:={role}"
-    return ["env", "-u", "TMUX", *tmux.prefix, "attach-session", "-E", "-t", target]
+    said = [";", "display-message", "-d", str(NESTED_MS), NESTED] if os.environ.get("TMUX") else []
+    return ["env", "-u", "TMUX", *tmux.prefix, "attach-session", "-E", "-t", target, *said]
 
 
 def _identity(out: str) -> Identity:

@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 
 from matcore.engine.driver import RoleSpec, SessionSpec
+from tmuxdriver import layout
 from tmuxdriver.layout import plan
 from tmuxdriver.profile import Composer, Launch, Profile, load
+from tmuxdriver.server import Tmux
 
 NAME = "4542b1ec-039a-471c-95ac-10bf73bfb1f3"
 
@@ -66,3 +68,14 @@ def test_configuration_of_the_launch_hands_the_role_prompt_over(tmp_path: Path) 
     assert rules["bash"]["send-relay *"] == "allow"
     assert "*" not in rules["bash"], "whatever else asks goes on asking"
     assert set(rules["external_directory"]) == {f"{tmp_path}/.mat/s/*"}
+
+
+@pytest.mark.parametrize("nested", [True, False])
+def test_inside_of_a_tmux_it_is_said_how_to_leave(monkeypatch: pytest.MonkeyPatch, nested: bool) -> None:
+    """The bar's keys would be taken by the outer one; elsewhere the bar is right, and nothing covers it."""
+    monkeypatch.setattr(layout, "find", lambda *_: {"dev": None})
+    monkeypatch.setenv("TMUX", "/tmp/tmux-0/default,1,0" if nested else "")
+    argv = layout.attach_argv(Tmux("mat-t"), "duo", "dev")
+    assert "=duo:=dev" in argv
+    assert any("C-b C-b d" in word for word in argv) == nested
+    assert ("display-message" in argv) == nested
