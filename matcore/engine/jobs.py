@@ -170,7 +170,8 @@ def _ended(ledger: Ledger, owed: str | None) -> dict[str, Any]:
         return {}
     all_gone = len(gone) > 1 and len(gone) == len(ledger.config["roles"])
     said = ledger.seats[role].said if role in ledger.seats else ""
-    return {"ended": role, "said": said, "workdir": ledger.workdir if all_gone else ""}
+    about = {"ended": role, "said": said, "workdir": ledger.workdir if all_gone else ""}
+    return about if ledger.tally.woken else {**about, "none_woken": gone}
 
 
 def _course(course: Course | None) -> dict[str, Any]:

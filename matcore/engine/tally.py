@@ -51,12 +51,14 @@ class Course:
 @dataclass(slots=True)
 class Tally:
     """`open` is the open cycle's course, `last` that of the one that ended last; `rounds_question` the id of mat's
-    latest question about rounds."""
+    latest question about rounds; `woken` whether anybody was nudged since the open episode was
+    opened or rearmed."""
 
     open: Course | None = None
     last: Course | None = None
     asked_rounds: int = 0
     rounds_question: str = ""
+    woken: bool = False
     answered: dict[str, float] = field(default_factory=dict)
     letters: dict[str, Letter] = field(default_factory=dict)
 
@@ -118,7 +120,16 @@ def _renewed(tally: Tally, _at: float, data: Mapping[str, Any]) -> None:
         letter.renewed = True
 
 
+def _nudged(tally: Tally, _at: float, _data: Mapping[str, Any]) -> None:
+    tally.woken = True
+
+
+def _rearmed(tally: Tally, _at: float, _data: Mapping[str, Any]) -> None:
+    tally.woken = False
+
+
 def _episode(tally: Tally, _at: float, _data: Mapping[str, Any]) -> None:
+    tally.woken = False
     if tally.open is not None:
         tally.open.episodes += 1
 
@@ -147,6 +158,8 @@ _HANDLERS: dict[str, Callable[[Tally, float, Mapping[str, Any]], None]] = {
     "relay.undeliverable": _undeliverable,
     "agent.renewed": _renewed,
     "episode.opened": _episode,
+    "episode.rearmed": _rearmed,
+    "nudge": _nudged,
     "question.asked": _asked,
     "question.answered": _answered,
 }

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from math import ceil
-from shlex import quote
 from typing import Any
 
 from matcore.rules.gates import AWAITING_HUMAN
+from matcore.words import again
 from matcore.words.gates import ending, meaning
 from matcore.words.shape import LIMIT, clean, line, middle, size
 from matcore.words.spans import duration
@@ -47,22 +47,32 @@ def _idle_recovery(
     ended: str = "",
     said: str = "",
     workdir: str = "",
+    none_woken: Sequence[str] = (),
     **_: object,
 ) -> Sequence[str]:
     """`ended`: a role whose agent is gone; `said`: the last lines that it left; `workdir`: where the session is
-    brought up again, if all of its agents are gone."""
+    brought up again, if all of its agents are gone; `none_woken`: the roles for whose gone agents nobody was woken."""
     since = f" since {line(since, _SINCE)}" if since else ""
     named = f" ({_n(relay)})" if relay else ""
     holder = f"{_n(owed)} has held the baton{named}{since}" if owed else f"nothing was handed over{since}"
     attach = f"mat attach {_n(session)} {_n(owed)}" if owed else f"mat attach {_n(session)}"
     look = () if ended and (workdir or ended == owed) else (f"Look: {attach}",)
     return (
-        f"{_n(session)} stands still: {holder}, and waking did not help.",
+        f"{_n(session)} stands still: {holder}, and {_in_vain(none_woken)}.",
         *_gone(session, ended, said, workdir),
         "Nothing more is tried until somebody acts.",
         f"Why: mat why {_n(session)}",
         *look,
     )
+
+
+def _in_vain(gone: Sequence[str]) -> str:
+    if not gone:
+        return "waking did not help"
+    names = [_n(role) for role in gone[:_MOST_GATES]]
+    if len(names) == 1:
+        return f"nobody could be woken: the agent of {names[0]} is gone"
+    return f"nobody could be woken: the agents of {', '.join(names[:-1])} and {names[-1]} are gone"
 
 
 def _gate(
@@ -247,7 +257,7 @@ def _gone(session: str, role: str, said: str, workdir: str) -> Sequence[str]:
     last = line(last_line(said), _TEXT)
     left = f" ({last})" if last else ""
     if workdir:
-        return (f"All of its agents have ended{left}; start them: cd {line(quote(workdir), _PATH)} && mat up",)
+        return (f"All of its agents have ended{left}; start them: {line(again.up(workdir), _PATH)}",)
     return (f"{_n(role)}'s agent has ended{left}; start it: mat restart {_n(session)} {_n(role)}",)
 
 

@@ -280,6 +280,22 @@ def test_what_a_program_left_when_it_ended_is_told(world: World) -> None:
     assert "mat restart duo review" in told
 
 
+@pytest.mark.field_case("Silence")
+def test_a_stall_in_which_nobody_could_be_woken_says_so(world: World) -> None:
+    """All agents are gone, all rungs are skipped: no waking was tried that could have helped."""
+    talk(world)
+    for role in ("dev", "review"):
+        world.driver.see("duo", "role.gone", role)
+    world.settle()
+    world.restart()
+    world.advance(4 * W)
+    assert world.decisions("duo", "nudge") == []
+    (told,) = [text for text in world.told if "stands still" in text]
+    assert "nobody could be woken: the agents of dev and review are gone" in told
+    assert "&& mat up" in told
+    assert "did not help" not in told
+
+
 def test_a_stall_whose_holder_has_ended_says_so(world: World) -> None:
     """Nobody starts it again, so the ladder's word to the human names the agent, its last line and the command."""
     talk(world)

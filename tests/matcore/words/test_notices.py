@@ -22,6 +22,16 @@ FACTS: dict[str, tuple[str, dict[str, object]]] = {
         "idle-recovery",
         {"session": S, "owed": "dev", "ended": "dev", "said": "Killed", "workdir": "/home/u/my shop"},
     ),
+    "idle-recovery-woke-nobody": (
+        "idle-recovery",
+        {
+            "session": S,
+            "owed": "dev",
+            "ended": "dev",
+            "none_woken": ["dev", "review"],
+            "workdir": "/home/u/shop",
+        },
+    ),
     "idle-recovery-nobody": ("idle-recovery", {"session": S}),
     "gate": ("gate", {"session": S, "gates": ["dialog/dev", "rate-limited/review"], "since": "02:11"}),
     "gate-question": (
