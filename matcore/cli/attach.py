@@ -35,7 +35,7 @@ def command(session: str | None, role: str | None, follow: bool, only_print: boo
     if as_json and not only_print:
         raise BadConfig(["--json goes with --print: without it this becomes the program that shows the session"])
     state = places()
-    name = session or the_only(state)
+    name = session or the_only(state, ended_too=False)
     driver, argv = attach_argv(state, name, role)
     if follow and driver not in ON_A_TERMINAL:
         argv = [*argv, FOLLOW]

@@ -15,7 +15,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from matcore.cli.common import SHOWN, book_of, known, live_book, places, role_of, running
-from matcore.errors import MatError, Refused
+from matcore.errors import BadConfig, MatError, Refused
 from matcore.places import StatePlaces
 from matcore.show.text import plain
 
@@ -24,18 +24,22 @@ _OF_ENDED = ("verify",)
 Command = Callable[..., Any]
 
 
-def the_only(state: StatePlaces) -> str:
+def the_only(state: StatePlaces, *, ended_too: bool = True) -> str:
     """The session that is meant where none was named: the only one, this directory's, or the only one that is up.
 
-    Raises `Refused` where none of that is so.
+    `ended_too`: whether one that has ended may be meant by not naming it. Raises `BadConfig` where one has to be
+    named, `Refused` where there is none that could be.
     """
-    names = known(state)
-    mine = here(state)
     up = running(state)
-    if len(names) == 1 or (mine is None and len(up) == 1):
-        return (names if len(names) == 1 else up)[0]
+    names = known(state) if ended_too else up
+    mine = here(state)
+    if len(names) == 1 and (ended_too or mine is None):
+        return names[0]
+    if mine is None and len(up) == 1:
+        return up[0]
     if mine is None:
-        raise Refused(which(state, click.get_current_context().command_path))
+        asked = which(state, click.get_current_context().command_path, ended_too=ended_too)
+        raise BadConfig([asked]) if names else Refused(asked)
     return mine
 
 

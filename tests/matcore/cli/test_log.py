@@ -92,10 +92,10 @@ def test_of_several_sessions_one_must_be_named(mat: Mat, tell: Tell) -> None:
     tell("one").working()
     tell("two").working()
     code, _, err = mat("log")
-    assert code == 1
+    assert code == 2
     assert "one, two" in err
     tell("three").working().ended()
-    assert mat("log")[0] == 1
+    assert mat("log")[0] == 2
 
 
 def test_the_one_that_has_not_ended_need_not_be_named(mat: Mat, tell: Tell) -> None:

@@ -98,12 +98,12 @@ def test_a_session_that_is_not_there_is_answered_with_those_that_are(mat: Mat, t
 
 
 def test_commands_that_may_do_without_take_the_one_that_is_meant(mat: Mat, tell: Tell) -> None:
-    """The only one, else this directory's, else the only one that is up, else they ask: exit 1."""
+    """The only one, else this directory's, else the only one that is up, else they ask: exit 2."""
     tell("a-duo").working()
     assert mat("log", "-n1")[1].split()[2] == "a-duo"
     tell("b-duo").working()
     code, _, err = mat("log")
-    assert code == 1
+    assert code == 2
     assert "which session? There are a-duo, b-duo; for example: mat log a-duo" in err
     Path("duo.yaml").write_text("session: b-duo\n")
     assert mat("log", "-n1")[1].split()[2] == "b-duo"
@@ -129,3 +129,25 @@ def test_an_unreadable_journal_hides_no_other(mat: Mat, tell: Tell) -> None:
     torn.mkdir(parents=True)
     told.state.journal("torn").write_bytes(b"nothing" * 999)
     assert "a-duo, torn; for example: mat down a-duo" in mat("down")[2]
+
+
+@pytest.mark.parametrize("command", ["attach", "why", "log", "episodes"])
+def test_of_several_one_is_to_be_named_where_none_needs_to_be(mat: Mat, tell: Tell, command: str) -> None:
+    """Exit 2, like any session that was left out; what shows windows offers those that have some, the others all."""
+    for name in ("a-duo", "b-duo"):
+        tell(name).working()
+    for name in ("a-duo@1", "old-duo"):
+        tell(name).working().ended()
+    code, out, err = mat(command)
+    assert (code, out) == (2, "")
+    assert "which session? There are a-duo, b-duo" in err
+    assert ("old-duo (ended), a-duo@1 (put aside)" in err) == (command != "attach")
+
+
+def test_nothing_is_shown_where_nothing_is_up(mat: Mat, tell: Tell) -> None:
+    """One that has ended is no choice, and this directory's is named as what has ended."""
+    for name in ("old-duo", "work-duo"):
+        tell(name).working().ended()
+    assert mat("attach")[::2] == (1, "mat: none is up; start one: mat up\n")
+    Path("duo.yaml").write_text("roles: {dev: {backend: scripted}}\n")
+    assert mat("attach")[::2] == (1, 'mat: session "work-duo" has ended; start it again: mat up\n')
