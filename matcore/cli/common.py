@@ -165,6 +165,8 @@ def echo_said(taken: bool, done: str) -> None:
         click.echo(plain(done))
     elif heartbeat.alive(places()):
         click.echo(plain(f"{done}: noted; a supervisor runs and has not taken it up yet, see: mat doctor"))
+    elif heartbeat.guarded(places()):
+        click.echo(plain(f"{done}: noted; the supervisor has ended and is being started again, it takes it up then"))
     else:
         click.echo(plain(f"{done}: noted; no supervisor takes it up yet, start one: mat up, or mat supervise"))
 

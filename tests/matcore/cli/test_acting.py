@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from matcore.cli import common, cycle, restart
-from matcore.engine import guard
+from matcore.engine import guard, heartbeat
 from matcore.places import StatePlaces
 from tests.matcore.cli.conftest import Mat, Tell
 from tests.matcore.cli.told import Told, supervised
@@ -204,6 +204,21 @@ def test_down_refuses_while_a_turn_runs(mat: Mat, tell: Tell, state: StatePlaces
     assert (code, out) == (1, "")
     assert "review is in the middle of a turn; wait, or: mat down duo --now" in err
     assert not state.spool.exists()
+
+
+def test_a_supervisor_that_is_being_started_again_is_not_to_be_started(
+    mat: Mat, tell: Tell, state: StatePlaces
+) -> None:
+    """While a guard lives, nobody has to do anything for what was said to be taken up."""
+    tell().working()
+    assert "no supervisor takes it up yet, start one" in mat("pause", "duo")[1]
+    lock = heartbeat.take_lock(state.guard_lock, "guard")
+    try:
+        out = mat("resume", "duo")[1]
+    finally:
+        os.close(lock)
+    assert "the supervisor has ended and is being started again, it takes it up then" in out
+    assert "start one" not in out
 
 
 def test_nothing_can_be_done_to_an_ended_session(mat: Mat, tell: Tell) -> None:
