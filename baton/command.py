@@ -11,6 +11,7 @@ from matcore.engine.book import Book
 from matcore.engine.jobs import places_of
 from matcore.errors import Refused
 from matcore.places import StatePlaces, state_dir
+from matcore.words import again
 
 
 @click.command()
@@ -26,7 +27,7 @@ def command(session: str) -> int:
     ledger = book.ledger
     book.close()
     if ledger.ended:
-        raise Refused(f'session "{session}" has ended; start it again: mat up')
+        raise Refused(again.ended(session, ledger.workdir))
     if ledger.config.get("driver") != "baton":
         raise Refused(f"{session} does not run on driver: baton, so it has no worker")
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(name)s %(levelname)s %(message)s")

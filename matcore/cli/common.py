@@ -19,6 +19,7 @@ import click
 from matcore.errors import Refused, Unavailable
 from matcore.places import StatePlaces, state_dir
 from matcore.show.text import folded, json_line, plain
+from matcore.words import again
 
 if TYPE_CHECKING:
     from matcore.engine.book import Book
@@ -106,7 +107,7 @@ def live_book(state: StatePlaces, session: str) -> Book:
     book = book_of(state, session)
     if book.ledger.ended:
         book.close()
-        raise Refused(f'session "{session}" has ended; start it again: mat up')
+        raise Refused(plain(again.ended(session, book.ledger.workdir)))
     return book
 
 

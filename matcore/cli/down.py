@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import click
 
-from matcore.cli.common import echo_json, journal_of, json_option, live_book, places, say
+from matcore.cli.common import book_of, echo_json, echo_lines, journal_of, json_option, live_book, places, say
 from matcore.cli.naming import session_argument
 from matcore.errors import Refused, Unavailable
 from matcore.places import StatePlaces
+from matcore.show.text import plain, short
+from matcore.words import again
+
+if TYPE_CHECKING:
+    from matcore.engine.ledger import Ledger, Relay
 
 ENDS_WITHIN_S = 20.0
+_MOST = 120
 
 
 @click.command()
@@ -29,10 +37,29 @@ def command(session: str, now: bool, as_json: bool) -> None:
     if busy and not now:
         raise Refused(f"{', '.join(busy)} is in the middle of a turn; wait, or: mat down {session} --now")
     down(state, session)
+    book = book_of(state, session)
+    book.close()
     if as_json:
-        echo_json({"session": session, "ended": True})
+        ledger = book.ledger
+        left = [relay.id for relay in _not_delivered(ledger)]
+        echo_json({"session": session, "ended": True, "cycle": ledger.cycle, "not_delivered": left})
     else:
         click.echo(f"{session} has ended; its journal stays: mat log {session}")
+        echo_lines(_left_open(book.ledger))
+
+
+def _left_open(ledger: Ledger) -> Iterator[str]:
+    """What had not come to its end, and how it goes on."""
+    if ledger.cycle is not None:
+        yield f"Left open: {plain(ledger.cycle)}{f', {short(ledger.goal, _MOST)}' if ledger.goal else ''}"
+    ways = [f"{relay.id} from {relay.sender} to {relay.to}" for relay in _not_delivered(ledger)]
+    if ways:
+        yield f"Not delivered: {plain(', '.join(ways))}"
+    yield f"Start it again: {plain(again.up(ledger.workdir))}"
+
+
+def _not_delivered(ledger: Ledger) -> list[Relay]:
+    return [relay for relay in ledger.relays.values() if relay.status in ("pending", "undeliverable")]
 
 
 def down(state: StatePlaces, session: str) -> None:

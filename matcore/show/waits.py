@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator
 
 import msgspec
@@ -21,6 +20,7 @@ from matcore.show.shapes import (
     TroubleView,
 )
 from matcore.show.text import duration, moment, plain, short
+from matcore.words import again
 
 ONLY_YOURS = ("no-agent", "input-off", "synchronized")
 """Gates that nothing but a person ends, and that no notification of their own tells."""
@@ -103,7 +103,7 @@ def _last_line(text: str) -> str:
 
 def _up(shot: Snapshot) -> str:
     """It has to be said where."""
-    return f"cd {plain(shlex.quote(shot.workdir))} && mat up" if shot.workdir else "mat up"
+    return plain(again.up(shot.workdir))
 
 
 def _question(shot: Snapshot, question: QuestionView) -> Wait:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from matcore.cli import common, cycle, restart
+from matcore.cli import common, cycle, down, restart
 from matcore.engine import guard, heartbeat
 from matcore.places import StatePlaces
 from tests.matcore.cli.conftest import Mat, Tell
@@ -222,12 +222,31 @@ def test_a_supervisor_that_is_being_started_again_is_not_to_be_started(
 
 
 def test_nothing_can_be_done_to_an_ended_session(mat: Mat, tell: Tell) -> None:
-    """Exit 1 and how to start it again."""
-    tell().working().ended()
+    """Exit 1 and how to start it again, from wherever that is typed."""
+    told = tell().working().ended()
     for words in (("down", "duo"), ("pause", "duo"), ("send", "duo", "dev", "x"), ("attach", "duo")):
         code, _, err = mat(*words)
         assert code == 1
-        assert "has ended; start it again: mat up" in err
+        assert f"has ended; start it again: cd {told.state.root} && mat up" in err
+
+
+def test_down_says_what_it_leaves_open(mat: Mat, tell: Tell, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The goal, what was sent and did not arrive, and how it goes on; for a script, too."""
+    told = tell().working()
+    told.fact("relay.sent", 60, id="r-000002", from_="human", to="review", kind="request", seq=2)
+    monkeypatch.setattr(down, "down", lambda _state, _session: told.ended())
+    out = mat("down", "duo", "--now")[1]
+    assert "Left open: c1, TASK.md is done" in out
+    assert "Not delivered: r-000002 from human to review" in out
+    assert f"Start it again: cd {told.state.root} && mat up" in out
+
+
+def test_down_says_to_a_script_what_it_leaves_open(mat: Mat, tell: Tell, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By their names; nothing where nothing is left."""
+    told = tell().working().fact("cycle.completed", cycle="c1", by="review")
+    monkeypatch.setattr(down, "down", lambda _state, _session: told.ended())
+    printed = json.loads(mat("down", "duo", "--now", "--json")[1])
+    assert printed == {"session": "duo", "ended": True, "cycle": None, "not_delivered": []}
 
 
 def test_a_role_that_is_not_there(mat: Mat, tell: Tell) -> None:
