@@ -164,8 +164,9 @@ class Ledger:
     yet handed to the channels, by number. `ending`, `restarting`: what a human asked for and is not done yet.
     `troubles`: what is wrong around the session (`disk-full`, `folder`) and was told. `lost`: its agents went together
     with those of other sessions, which was told once for the host. `exhausted`: how far the renewal of a role is whose
-    context is full; `ends`: when a role's agents ended by themselves; `crash_loops`: roles that are not started again.
-    `left`: the last text of a role, where nobody knows whether it was submitted.
+    context is full; `ends`: when a role's agents ended by themselves; `counted_from`: when the human started it, where
+    that forgot earlier ends; `crash_loops`: roles that are not started again. `left`: the last text of a role, where
+    nobody knows whether it was submitted.
     """
 
     session: str = ""
@@ -209,6 +210,7 @@ class Ledger:
     mistake: str | None = None
     exhausted: dict[str, str] = field(default_factory=dict)
     ends: dict[str, list[float]] = field(default_factory=dict)
+    counted_from: dict[str, float] = field(default_factory=dict)
     crash_loops: list[str] = field(default_factory=list)
     tally: Tally = field(default_factory=Tally)
 

@@ -45,7 +45,7 @@ def mind(session: Session, role: str) -> bool:
         times, minutes = TOO_MANY, int(WITHIN_S // 60)
         note = Note("engine.crash_loop", {"role": role, "times": times, "minutes": minutes})
         first = [note, *starting.over(session, role, CRASH_LOOP)]
-        about = how_it_ended(ledger, role)
+        about = how_it_ended(ledger, role) | _counted(session, role)
         session.herald.tell(CRASH_LOOP, action=True, first=first, role=role, times=times, minutes=minutes, **about)
     elif session.clock.now() >= at and not session.post.rests(role):
         note = Note("engine.restarting", {"role": role, "by": "mat", "reason": "gone"})
@@ -78,6 +78,13 @@ def how_it_ended(ledger: Ledger, role: str) -> dict[str, Any]:
     seat = ledger.seats.get(role)
     program = str(ledger.config.get("roles", {}).get(role, {}).get("backend", ""))
     return {"program": program, "lived_s": seat.lived_s if seat else None, "said": seat.said if seat else ""}
+
+
+def _counted(session: Session, role: str) -> dict[str, str]:
+    """Since when its ends are counted, where a person started it so lately that the log shows more of them."""
+    since = session.ledger.counted_from.get(role)
+    is_recent = since is not None and session.clock.now() - since < WITHIN_S
+    return {"since": session.scribe.when(since)} if since is not None and is_recent else {}
 
 
 def is_fresh(ledger: Ledger, role: str) -> bool:

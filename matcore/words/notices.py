@@ -232,13 +232,16 @@ def _crash_loop(
     program: str = "",
     lived_s: float | None = None,
     said: str = "",
+    since: str = "",
     **_: object,
 ) -> Sequence[str]:
-    """`lived_s`: for how long it ran the last time; `said`: the last lines that it left then."""
+    """`since`: when the human started it, where they are counted from then; `lived_s`: for how long it ran the last
+    time; `said`: the last lines that it left then."""
     who = f"the agent of {_n(role)}{f' ({_n(program)})' if program else ''}"
     soon = lived_s is not None and lived_s < _SOON_S
+    counted = f"since you started it at {line(since, _SINCE)}" if since else f"in {minutes} minutes"
     return (
-        f"{_n(session)}: {who} ended {times} times in {minutes} minutes; it is not started again.",
+        f"{_n(session)}: {who} ended {times} times {counted}; it is not started again.",
         *((f"The last time it ended within {duration(max(1, ceil(lived_s or 0.0)))} of its start.",) if soon else ()),
         *_labelled("Its last line", last_line(said)),
         f"Look: mat attach {_n(session)} {_n(role)}, or mat log {_n(session)} --kind role.gone",

@@ -104,6 +104,23 @@ def test_the_third_end_within_ten_minutes_is_told_once_and_nothing_is_started(wo
     assert len(world.told) == 1
 
 
+def test_ends_are_counted_from_a_persons_start_and_it_is_said_so(world: World) -> None:
+    """The log shows five within ten minutes, three of them since `mat restart`: the notification names that."""
+    world.up()
+    for ends in (2, 3):
+        for _ in range(ends):
+            gone(world)
+            world.advance(SOON)
+            idle(world)
+        world.human(request="restart", role="review")
+        since = world.session().scribe.when(world.session().book.at)
+        idle(world)
+    (told,) = world.told
+    (first, _) = [e["at"] for e in world.entries("engine.restarting") if e["by"] != "mat"]
+    assert f"ended 3 times since you started it at {world.session().scribe.when(first)};" in told
+    assert since not in told
+
+
 W = 600.0
 
 

@@ -92,9 +92,10 @@ def _ended_itself(ledger: Ledger, at: float, data: Mapping[str, Any]) -> None:
     ledger.ends[data["role"]] = [*ledger.ends.get(data["role"], []), at][-_LAST_ENDS:]
 
 
-def forget_ends(ledger: Ledger, role: str) -> None:
-    """A person has seen to it."""
-    ledger.ends.pop(role, None)
+def forget_ends(ledger: Ledger, at: float, role: str) -> None:
+    """A person has seen to it: they are counted anew from now on."""
+    if ledger.ends.pop(role, None):
+        ledger.counted_from[role] = at
     ledger.crash_loops = [each for each in ledger.crash_loops if each != role]
 
 
@@ -102,9 +103,9 @@ def _crash_loop(ledger: Ledger, _at: float, data: Mapping[str, Any]) -> None:
     ledger.crash_loops.append(data["role"])
 
 
-def _restarting(ledger: Ledger, _at: float, data: Mapping[str, Any]) -> None:
+def _restarting(ledger: Ledger, at: float, data: Mapping[str, Any]) -> None:
     if data.get("by") != "mat":
-        forget_ends(ledger, data["role"])
+        forget_ends(ledger, at, data["role"])
     if data["role"] not in ledger.restarting:
         ledger.restarting.append(data["role"])
 

@@ -21,7 +21,7 @@ def _up(ledger: Ledger, at: float, data: Mapping[str, Any]) -> None:
     ledger.opened_at = ledger.opened_at or at
     for role, identity in data["seats"].items():
         if identity.get("started"):
-            seats.forget_ends(ledger, role)
+            seats.forget_ends(ledger, at, role)
         seats.take_seat(ledger, at, role, identity)
 
 
