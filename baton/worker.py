@@ -35,18 +35,18 @@ _ENDS_WITHIN_S = 10.0
 def serve(root: Path) -> int:
     """Serve until SIGTERM, or until another worker could serve this session as well.
 
-    Returns the exit code: 0; 3 when somebody else serves it; 70 when a role could not be served any more. Raises
-    `Unavailable` where there is nothing to serve.
+    Returns the exit code: 0; 70 when a role could not be served any more. Raises `Unavailable` where there is nothing
+    to serve, or somebody else serves it.
     """
     places = SessionPlaces(root)
     try:
         job = msgspec.json.decode(record.job_path(places).read_bytes(), type=Job)
     except (OSError, msgspec.MsgspecError) as error:
-        raise Unavailable(f"{record.job_path(places)} can't be read: {error}; `mat up` writes it anew") from error
+        why = error.strerror if isinstance(error, OSError) else error
+        raise Unavailable(f"{record.job_path(places)} can't be read: {why}; `mat up` writes it anew") from error
     held = lock.take(record.lock_path(places))
     if held is None:
-        log.info("%s is served already", job.session)
-        return Unavailable.exit_code
+        raise Unavailable(f"{job.session} is served already; what its worker does: mat log {job.session} -f")
     stop, fault = threading.Event(), threading.Event()
 
     def on_signal(_number: int, _frame: FrameType | None) -> None:

@@ -61,7 +61,7 @@ def command(session: str, text: str | None, file: str | None, question: str | No
     with book.journal:
         asked = _chosen(book.ledger, question)
         _not_waiting(state, asked.id)
-    body = _text(text, file, asked)
+    body = _text(text, file, asked, session)
     root = str(places_of(book.ledger).root)
     message, seq = human_relay(root, str(state.spool), session, asked.role, body, answers=asked.id)
     taken = taken_up(state, session, book.seq, seq)
@@ -131,7 +131,7 @@ def _not_answered_meanwhile(state: StatePlaces, session: str, question: str) -> 
         raise Refused(f"{question} was answered by somebody else in this moment; yours was set aside; {NOTHING}")
 
 
-def _text(text: str | None, file: str | None, question: Question) -> str:
+def _text(text: str | None, file: str | None, question: Question, session: str) -> str:
     if text is not None and file is not None:
         raise BadConfig([f"give the answer as TEXT or by --file, not both; {NOTHING}"])
     if text is not None and text != STDIN:
@@ -145,7 +145,8 @@ def _text(text: str | None, file: str | None, question: Question) -> str:
     except UnicodeDecodeError as error:
         raise Refused(f"the answer is not UTF-8 (byte {error.start + 1}); {NOTHING}") from error
     if not body.strip():
-        raise Refused(f"the answer is empty, {question.id} stays open; {NOTHING}")
+        how = f'mat answer {session} "TEXT", or a text on standard input'
+        raise Refused(f"the answer is empty, {question.id} stays open; say it: {how}; {NOTHING}")
     return body
 
 

@@ -64,7 +64,9 @@ def duration_s(given: str) -> float:
     try:
         return positive(float(given) if re.fullmatch(r"\d+(\.\d+)?", given.strip()) else given)
     except ValueError as error:
-        raise BadConfig([f"the duration {error}"]) from error
+        wanted = str(error).removeprefix("must be a duration such as ")
+        said = str(error) if wanted == str(error) else f"must be written like {wanted}"
+        raise BadConfig([f"the duration {said}"]) from error
 
 
 def seconds(value: object) -> float:

@@ -48,8 +48,10 @@ def load(path: Path) -> Script:
     """Raises ScriptError, each fault with the file's name."""
     try:
         return parse(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError) as error:
-        raise ScriptError([f"{path}: can't be read: {error}"]) from error
+    except OSError as error:
+        raise ScriptError([f"{path}: can't be read: {error.strerror}"]) from error
+    except UnicodeDecodeError as error:
+        raise ScriptError([f"{path}: can't be read: it is no text in UTF-8"]) from error
     except ScriptError as error:
         raise ScriptError([f"{path}: {fault}" for fault in error.faults]) from error
 

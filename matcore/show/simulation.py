@@ -55,8 +55,10 @@ def load(path: Path) -> Scenario:
     """The scenario in a file. Raises `BadConfig` that names the file and the key."""
     try:
         data = yaml.load(path.read_text(encoding="utf-8"), Loader=_LOADER)  # noqa: S506 - a safe loader, the C one
-    except (OSError, UnicodeDecodeError) as reason:
-        raise BadConfig([f"{path}: can't be read: {reason}"]) from None
+    except OSError as reason:
+        raise BadConfig([f"{path}: can't be read: {reason.strerror}"]) from None
+    except UnicodeDecodeError:
+        raise BadConfig([f"{path}: can't be read: it is no text in UTF-8"]) from None
     except yaml.YAMLError as reason:
         raise BadConfig([f"{path}: is no YAML: {reason}"]) from None
     reader = _Reader(str(path))

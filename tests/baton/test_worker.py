@@ -14,10 +14,12 @@ from collections.abc import Callable
 import psutil
 import pytest
 
-from baton import record
+from baton import lock, record
 from baton.record import Job, Served
 from baton.steps import Step
+from baton.worker import serve
 from matcore.engine.driver import new_session
+from matcore.errors import Unavailable
 from tests.baton.rig import Rig
 from tests.waiting import wait_for
 
@@ -340,3 +342,14 @@ def test_the_records_are_forgotten_when_there_are_many(rig: Rig) -> None:
     logs = sorted(turns.glob("dev-*.log"))
     assert len(logs) == 200
     assert logs[-1].name == "dev-000210.log", "a lost state numbers no two turns alike"
+
+
+def test_a_second_worker_says_so_in_a_sentence(rig: Rig) -> None:
+    """Exit 3, as anything that is not available; to a person who starts one by hand a line of a log is none."""
+    held = lock.take(record.lock_path(rig.places))
+    assert held is not None
+    try:
+        with pytest.raises(Unavailable, match="duo is served already; what its worker does: mat log duo -f"):
+            serve(rig.places.root)
+    finally:
+        os.close(held)

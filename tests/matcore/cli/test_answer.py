@@ -89,7 +89,7 @@ def test_a_text_comes_from_a_file(world: World, mat: Mat, tmp_path: Path) -> Non
     [
         ((), b"", 1, "the answer is empty, q-1 stays open"),
         (("-",), b" \n", 1, "the answer is empty"),
-        (("",), b"", 1, "the answer is empty"),
+        (("",), b"", 1, 'stays open; say it: mat answer duo "TEXT", or a text on standard input'),
         (("-",), b"\xff", 1, "not UTF-8 (byte 1)"),
         (("No.", "--file", "x"), b"", 2, "not both"),
         (("No.", "--question", "q-9"), b"", 1, "there is no question q-9; open: q-1, q-2"),

@@ -140,3 +140,18 @@ def test_a_file_that_is_not_there(capsys: pytest.CaptureFixture[str]) -> None:
 def test_check_needs_an_expectation(write: Write) -> None:
     """A file without `expect` can't hold."""
     assert run(["simulate", "--check", write(STALL)]) == BadConfig.exit_code
+
+
+@pytest.mark.parametrize(
+    ("content", "said"), [(None, "can't be read: No such file or directory\n"), (b"\xff", "it is no text in UTF-8\n")]
+)
+def test_a_file_that_cannot_be_read(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], content: bytes | None, said: str
+) -> None:
+    """Exit 2 and one sentence for people."""
+    if content is not None:
+        (tmp_path / "one.yaml").write_bytes(content)
+    assert run(["simulate", str(tmp_path / "one.yaml")]) == BadConfig.exit_code
+    err = capsys.readouterr().err
+    assert err.endswith(said)
+    assert "Errno" not in err
