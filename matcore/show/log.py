@@ -14,7 +14,7 @@ SIGNS = {"fact": "·", "decision": "▶", "engine": "~"}
 STYLES = {"fact": "", "decision": "bold", "engine": "dim"}
 _HIDDEN = frozenset({
     "number", "config", "text", "seats", "digest", "path", "configured", "body", "warnings", "job", "started",
-    "command", "size",
+    "command", "size", "pointed",
 })  # fmt: skip
 _FIRST = (
     "episode",
@@ -32,11 +32,23 @@ _FIRST = (
     "reason",
 )
 _LONGEST_VALUE = 100
+_REASONS = {
+    "signal_only": "nothing to answer",
+    "no_reply": "its turn ended without a reply, also after it was asked once",
+    "acked": "seen, nothing to add",
+    "gone": "its agent ended",
+    "error": "its turn failed",
+    "context_exhausted": "its context was full; it is reminded in the next",
+    "new_session": "its agent session was replaced",
+    "boundary": "its cycle ended",
+}
+"""Why a wake was closed."""
 
 
 def line(session: str, entry: Entry) -> str:
     """`2026-11-30 02:11:09+0100 shop-duo ▶ nudge episode=1 rung=1 role=review`."""
-    return f"{clock(entry.wall)} {plain(session)} {SIGNS[entry.kind]} {plain(entry.name)}{_values(entry.data)}"
+    said = f"{plain(entry.name)}{_values(entry.data)}{_means(entry)}"
+    return f"{clock(entry.wall)} {plain(session)} {SIGNS[entry.kind]} {said}"
 
 
 def record(session: str, entry: Entry, ended: Mapping[int, bool] | None = None) -> dict[str, Any]:
@@ -62,6 +74,20 @@ def outcomes(journal: Journal, after: int = 0, before: int | None = None) -> dic
         if isinstance(number, int):
             ended[number] = bool(entry.data["ok"])
     return ended
+
+
+def _means(entry: Entry) -> str:
+    """What the fixed words of an entry mean, where they say too little."""
+    data = entry.data
+    if entry.name == "wake.closed":
+        means = _REASONS.get(str(data.get("reason")), "")
+    elif entry.name == "engine.inject" and data.get("pointed"):
+        means = "it begins with where the role's instructions are"
+    elif entry.name == "engine.inject" and data.get("kind") == "nudge":
+        means = f"marked in the text as IDLE RECOVERY, by its episode and the number {data.get('decision')}"
+    else:
+        means = ""
+    return f" ({plain(means)})" if means else ""
 
 
 def _values(data: Mapping[str, Any]) -> str:

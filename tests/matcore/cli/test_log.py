@@ -43,6 +43,22 @@ def test_one_line_an_entry_facts_and_decisions_told_apart(mat: Mat, tell: Tell) 
     assert out[-1].startswith(f"{clock(last.wall)} duo ")
 
 
+def test_fixed_words_are_explained_to_people(mat: Mat, tell: Tell) -> None:
+    """In brackets, behind what stands there; a script gets the words alone."""
+    told = tell(ago=300).working()
+    told.fact("relay.sent", id="r-000002", from_="human", to="dev", kind="request", seq=2)
+    told.fact("relay.delivered", id="r-000002").fact("turn.ended", 5, role="dev", outcome="ok", evidence="hook")
+    told.note("engine.inject", job="relay-2", kind="relay", role="dev", relay="r-000002", text="x", pointed=False)
+    told.note("engine.inject", job="nudge-3", kind="nudge", role="dev", decision=77, text="y", pointed=False)
+    out = mat("log")[1]
+    assert "reason=signal_only status" not in out
+    assert "reason=signal_only (nothing to answer)" in out
+    assert "pointed" not in out
+    assert "decision=77 (marked in the text as IDLE RECOVERY, by its episode and the number 77)" in out
+    assert entries(mat, "--kind", "wake.closed")[0]["reason"] == "signal_only"
+    assert entries(mat, "--kind", "engine.inject")[0]["pointed"] is False
+
+
 def test_it_is_narrowed_down(mat: Mat, tell: Tell) -> None:
     """By number, kind, name, time and episode, and by several of them together."""
     told = tell(ago=10 * WINDOW_S)
