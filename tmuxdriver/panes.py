@@ -19,7 +19,7 @@ _ROW = (
 )  # fmt: skip
 _MORE = (
     "session_activity", "alternate_on", "pane_width", "pane_height", "host", "@mat_session", "@mat_role",
-    "@mat_agent_session", "@mat_started_s", "@mat_needs_prompt",
+    "@mat_agent_session", "@mat_started_s", "@mat_needs_prompt", "pane_dead_signal",
 )  # fmt: skip
 _TEXTS = ("pane_current_command", "pane_title")
 

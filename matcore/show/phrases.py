@@ -92,6 +92,7 @@ _DIALOG = re.compile(r"(?:hook|screen|title): (\w+) dialog")
 _SAYS_NOTHING = ("tmux", "question", "its agent is started again")
 _EVIDENCE_WITH = (
     (re.compile(r"pane is dead, exit status (\d+)"), "exit status {}"),
+    (re.compile(r"pane is dead, (killed by signal \d+)"), "{}"),
     (re.compile(r"(tmux has not answered for \d+ s)"), "{}"),
     (re.compile(r"screen \((.+)\)"), "seen by its screen: {}"),
     (re.compile(r"screen: (?:\w+ )?(.+)"), "its screen shows {}"),

@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from collections.abc import Callable
+from pathlib import Path
+
+import pytest
 
 from tests.live.rig import Rig
-from tmuxdriver.lastwords import last_lines
+from tmuxdriver import profile
+from tmuxdriver.lastwords import last_lines, shows_its_surface
+
+SCREENS = Path(__file__).parents[1] / "tmuxdriver" / "screens"
 
 
 def shell(script: str) -> dict[str, object]:
@@ -33,3 +41,30 @@ def test_only_the_last_lines_count_and_none_is_long() -> None:
     """Rules and boxes are no words."""
     screen = "\n".join(["one", "two", "─────", "three", "four" * 100, "", "Pane is dead (status 1, Mon Nov 30)"])
     assert last_lines(screen).split("\n") == ["two", "three", "four" * 50]
+
+
+def test_a_killed_agent_has_said_nothing_with_its_input_line(make_rig: Callable[..., Rig]) -> None:
+    """What ended it is told, where tmux knows it; what it shows while it runs is quoted as nobody's last words."""
+    rig = make_rig()
+    rig.up()
+    os.kill(rig.agent_pid(), signal.SIGKILL)
+    seen = rig.wait_to_see("role.gone", role="dev")
+    assert seen.evidence == "pane is dead, killed by signal 9"
+    assert "said" not in seen.fields
+
+
+def test_what_stands_below_when_a_signal_ended_it_is_told(make_rig: Callable[..., Rig]) -> None:
+    """A program that was not at its input line may have said why."""
+    rig = make_rig(changes=shell("echo 'FATAL ERROR: heap out of memory' >&2; kill -ABRT $$"))
+    rig.up(ready=False)
+    seen = rig.wait_to_see("role.gone", role="dev")
+    assert seen.evidence == "pane is dead, killed by signal 6"
+    assert seen.fields["said"] == "FATAL ERROR: heap out of memory"
+
+
+@pytest.mark.parametrize("name", ["claude/after-text", "claude/approval", "claude/busy"])
+def test_the_surface_of_a_real_program_is_known(name: str) -> None:
+    """Idle, at a dialog and at work, with the line below it that tmux writes."""
+    program, _, _ = name.partition("/")
+    screen = (SCREENS / f"{name}.txt").read_text(encoding="utf-8")
+    assert shows_its_surface(profile.load(program), f"{screen.rstrip()}\nPane is dead (signal 9, Mon Nov 30)")
