@@ -156,10 +156,10 @@ class Delivery:
         return self._refused("busy", "it was submitted, and is at work")
 
     def _leave_mode(self, pane: Pane) -> bool:
-        """Leave copy mode when nobody has touched a client for a while. Before the paste only, never after it."""
+        """Leave copy mode when nobody has read in it for a while. Before the paste only, never after it."""
         clients = panes.look(self.tmux).clients
         self.attention.saw(clients, boot_s(), time.time())
-        if self.attention.is_on(pane.session_id, boot_s()):
+        if self.attention.is_on(pane, boot_s()):
             return False
         self.tmux.run(["copy-mode", "-q", "-t", self.identity.pane_id])
         self.steps.append("left copy mode")

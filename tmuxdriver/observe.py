@@ -146,7 +146,7 @@ class Watcher:
         return seat.evidence.gone(seen, resumable=seat.is_resumable(listing))
 
     def _flags(self, seat: Seat, pane: Pane, now_s: float) -> list[Sighting]:
-        scrolled = pane.in_mode and self._attention.is_on(pane.session_id, now_s)
+        scrolled = self._attention.is_on(pane, now_s)
         return [
             *seat.evidence.passed(now_s),
             *seat.evidence.gate("copy-mode", scrolled, "tmux"),
