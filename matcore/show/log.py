@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from matcore.show.text import clock, json_line, plain, short
+from matcore.words import marks
 
 if TYPE_CHECKING:
     from matcore.engine.journal import Entry, Journal
@@ -84,7 +85,7 @@ def _means(entry: Entry) -> str:
     elif entry.name == "engine.inject" and data.get("pointed"):
         means = "it begins with where the role's instructions are"
     elif entry.name == "engine.inject" and data.get("kind") == "nudge":
-        means = f"marked in the text as IDLE RECOVERY, by its episode and the number {data.get('decision')}"
+        means = f"marked in the text as {marks.IDLE_RECOVERY}, by its episode and the number {data.get('decision')}"
     else:
         means = ""
     return f" ({plain(means)})" if means else ""

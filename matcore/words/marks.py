@@ -11,6 +11,10 @@ _ID = 40
 _LONG_ID = 96
 
 
+IDLE_RECOVERY = "IDLE RECOVERY"
+"""With two numbers behind it: the episode's and the attempt's, which is that of the decision."""
+
+
 def relay(*, message_id: str) -> str:
     """Of a delivery, from whomever."""
     return f"[relay {line(message_id, _ID)} from"
@@ -18,7 +22,7 @@ def relay(*, message_id: str) -> str:
 
 def nudge(*, episode: int, attempt: int) -> str:
     """Of a nudge and of a redelivery."""
-    return f"IDLE RECOVERY {episode}.{attempt}"
+    return f"{IDLE_RECOVERY} {episode}.{attempt}"
 
 
 def final_check() -> str:
