@@ -123,7 +123,8 @@ def watcher(supervisor: Supervisor, now: float) -> list[Text]:
     age = "" if supervisor.heartbeat_age_s is None else f"heartbeat {duration(supervisor.heartbeat_age_s)} ago"
     if not supervisor.alive:
         seen = f"; its last {age}" if age else ""
-        said = [Text(f"supervisor NOT RUNNING{seen}. Nobody watches. Start it: mat up, or mat supervise", "bold red")]
+        then = "Its guard starts it again" if supervisor.guarded else "Start it: mat up, or mat supervise"
+        said = [Text(f"supervisor NOT RUNNING{seen}. Nobody watches. {then}", "bold red")]
     elif supervisor.stale:
         text = (
             f"supervisor HANGS (pid {supervisor.pid}): {age}. What stands here may be old. Its guard restarts it soon"

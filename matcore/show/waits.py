@@ -84,6 +84,10 @@ def _nobody_watches(shot: Snapshot) -> Iterator[Wait]:
             yield Wait("NOT WATCHED", what, "Check", f"mat verify {name}", "mat can't watch it", why)
         case "unwatched":
             what = "Nobody watches this session: nothing is noticed and nobody is woken"
+            if shot.supervisor.guarded and not shot.supervisor.alive:
+                what += ", until the supervisor has been started again, which its guard is about to do"
+                yield Wait("NOT WATCHED", what, "If it stays so", "mat doctor", "nobody watches it")
+                return
             yield Wait("NOT WATCHED", what, "Start the supervisor", _up(shot), "nobody watches it")
         case "hangs":
             age = duration(shot.supervisor.heartbeat_age_s or 0.0)

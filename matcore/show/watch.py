@@ -17,9 +17,10 @@ def supervisor_of(state: StatePlaces, boot_s: float) -> Supervisor:
     """`boot_s`: CLOCK_BOOTTIME now. A heartbeat of before a reboot says nothing of the supervisor that runs now."""
     beat = heartbeat.read(state)
     alive = heartbeat.alive(state)
+    guarded = heartbeat.guarded(state)
     aside = sum(1 for path in (state.spool / "aside").glob("*") if path.suffix != ".reason")
     if beat is None or (alive and _of_another_boot(beat, boot_s)):
-        return Supervisor(alive, stale=False, pid=None, heartbeat_age_s=None, set_aside=aside)
+        return Supervisor(alive, stale=False, pid=None, heartbeat_age_s=None, set_aside=aside, guarded=guarded)
     age_s = _age_s(beat, boot_s)
     return Supervisor(
         alive=alive,
@@ -29,6 +30,7 @@ def supervisor_of(state: StatePlaces, boot_s: float) -> Supervisor:
         sessions=beat.sessions if alive else None,
         failed=beat.failed if alive else {},
         set_aside=aside,
+        guarded=guarded,
     )
 
 

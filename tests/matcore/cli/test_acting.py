@@ -215,10 +215,14 @@ def test_a_supervisor_that_is_being_started_again_is_not_to_be_started(
     lock = heartbeat.take_lock(state.guard_lock, "guard")
     try:
         out = mat("resume", "duo")[1]
+        seen = [" ".join(mat(command, "duo")[1].replace("│", " ").split()) for command in ("status", "why")]
     finally:
         os.close(lock)
     assert "the supervisor has ended and is being started again, it takes it up then" in out
     assert "start one" not in out
+    for each in seen:
+        assert "until the supervisor has been started again, which its guard is about to do" in each
+        assert "mat up" not in each
 
 
 def test_nothing_can_be_done_to_an_ended_session(mat: Mat, tell: Tell) -> None:
