@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 KINDS = ("fact", "decision", "engine")
 FOLLOW_S = 0.2
 ENGINE = "engine."
+DOWN = "engine.down"
 COLOURS = {"fact": {}, "decision": {"bold": True}, "engine": {"dim": True}}
 
 
@@ -57,7 +58,8 @@ def command(
 ) -> None:
     """The journal, one line an entry: facts (·), decisions (▶), what the engine did (~).
 
-    -n, --episode, --since and --kind narrow it down together; -f goes on with what comes."""
+    -n, --episode, --since and --kind narrow it down together; -f goes on with what comes, until the session
+    ends."""
     from matcore.show import log
 
     name = session or the_only(places())
@@ -74,6 +76,8 @@ def command(
                 click.echo(click.style(log.line(name, entry), **COLOURS[entry.kind]))
             if follow:
                 sys.stdout.flush()
+        if follow and _is_over(journal):
+            click.echo(f"{plain(name)} has ended", err=True)
 
 
 def _names() -> list[str]:
@@ -110,11 +114,19 @@ def _chosen(
     last = journal.last_seq
     until = last + 1 if before is None else before
     yield from _span(journal, after, until, kinds, count)
+    over = _is_over(journal)
     while follow and before is None:
+        over = over or any(journal.entries(after=last, names=[DOWN]))
         for entry in _span(journal, last, None, kinds, None):
             last = entry.seq
             yield entry
+        if over:
+            return
         time.sleep(FOLLOW_S)
+
+
+def _is_over(journal: Journal) -> bool:
+    return bool(journal.tail(1, names=[DOWN]))
 
 
 def _span(

@@ -135,6 +135,24 @@ def test_following_shows_what_comes(tell: Tell, state: StatePlaces) -> None:
         assert run.wait(10) == 0
 
 
+@pytest.mark.parametrize("words", [(), ("--kind", "nudge")])
+def test_following_ends_with_the_session(tell: Tell, state: StatePlaces, words: tuple[str, ...]) -> None:
+    """The end is shown where it is asked for, and said; a script that follows is not held up for ever."""
+    told = tell().working()
+    env = {**os.environ, "XDG_STATE_HOME": str(state.root.parent)}
+    argv = [MAT, "log", "-f", *words]
+    for _ in ("it ends meanwhile", "it has ended"):
+        with subprocess.Popen(argv, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as run:
+            if not told.book.ledger.ended:
+                assert run.stdout is not None
+                if not words:
+                    run.stdout.readline()
+                told.ended()
+            out, err = run.communicate(timeout=20)
+        assert (run.returncode, err) == (0, "duo has ended\n")
+        assert ("engine.down" in out) == (not words)
+
+
 @pytest.mark.parametrize("command", ["log", "status", "why", "episodes"])
 def test_a_reader_that_leaves_early_is_no_fault(tell: Tell, state: StatePlaces, command: str) -> None:
     """`mat log | head`: exit code 0, and not a word on stderr."""
