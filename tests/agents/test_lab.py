@@ -13,18 +13,25 @@ from tests.waiting import wait_for
 
 
 @pytest.mark.parametrize(
-    ("required", "outcome", "words"),
-    [(None, "Skipped", r"^pi is not installed: run \.ci/install-agents$"), ("1", "Failed", "but pi is not installed")],
+    ("name", "required", "outcome", "words"),
+    [
+        ("pi", None, "Skipped", r"^pi is not installed: run \.ci/install-agents$"),
+        ("pi", "1", "Failed", "but pi is not installed"),
+        ("codex", "1", "Skipped", r"^codex is not installed: run \.ci/install-agents --all$"),
+        ("codex", "all", "Failed", "but codex is not installed"),
+        ("opencode", "1", "Skipped", "^opencode is heavy: make test-agents runs it$"),
+        ("opencode", "all", "Failed", "but opencode is not installed"),
+    ],
 )
 def test_a_missing_program_is_said(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, required: str | None, outcome: str, words: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, required: str | None, outcome: str, words: str
 ) -> None:
-    """Skipped with the reason and what to do; failed where the programs are required."""
+    """Skipped with the reason and what to do; failed where the programs are required: in CI two, by name all."""
     monkeypatch.setenv("MAT_AGENTS_DIR", str(tmp_path / "nothing"))
     monkeypatch.delenv("MAT_REQUIRE_AGENTS", raising=False)
     if required is not None:
         monkeypatch.setenv("MAT_REQUIRE_AGENTS", required)
-    with pytest.raises(BaseException, match=words) as caught, lab("pi", tmp_path):
+    with pytest.raises(BaseException, match=words) as caught, lab(name, tmp_path):
         pytest.fail("there is no such program")
     assert caught.typename == outcome
 
