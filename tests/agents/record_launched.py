@@ -210,6 +210,7 @@ def ends(record: Recorder, terminal: Terminal, lab_: Lab, what: Start) -> None:
 
 def main(argv: Sequence[str]) -> None:
     program, out = argv[0], Path(argv[1])
+    os.environ["MAT_REQUIRE_AGENTS"] = "all"  # a heavy one, too, for it was asked for
     shutil.rmtree(ROOT, ignore_errors=True)
     with lab(program, ROOT) as lab_:
         lab_.model(REPLIES)
