@@ -6,13 +6,13 @@ time to say anything: where its own surface still stands there, its input line a
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from matcore.engine.driver import Sighting
 from tmuxdriver import screen as screens
 from tmuxdriver.cells import Capture
-from tmuxdriver.panes import PANE_FORMAT, Identity, parse_pane
+from tmuxdriver.panes import PANE_FORMAT, Identity, Pane, parse_pane
 from tmuxdriver.profile import Profile
 from tmuxdriver.seat import Seat
 from tmuxdriver.server import Tmux, TmuxError
@@ -22,7 +22,7 @@ _PANES = 20
 """So many are asked in one tick, which must not get slow when all agents end at once."""
 _TMUX_SAYS = "Pane is dead"
 _NOT_KNOWN = "exit status unknown"
-"""What the list of panes says of one that a signal ended."""
+"""What is said of a pane in whose row no exit status stands (yet)."""
 
 
 def added(tmux: Tmux, found: Sequence[Sighting], seats: Sequence[Seat]) -> list[Sighting]:
@@ -41,25 +41,37 @@ def added(tmux: Tmux, found: Sequence[Sighting], seats: Sequence[Seat]) -> list[
 
 @dataclass(frozen=True, slots=True)
 class _Left:
-    """What stands in a dead pane; `signal` is the number of the one that ended its program, where tmux knows it."""
+    """What stands in a dead pane; `ended`: how its program ended, where tmux knows it."""
 
     said: str = ""
-    signal: str = ""
+    ended: str = ""
 
 
 def _left_in(tmux: Tmux, profile: Profile, identity: Identity) -> _Left:
+    found = _look(tmux, identity)
+    if found is None:
+        return _Left()
+    pane, screen = found
+    said_so = pane.values["pane_dead_status"] or not pane.dead or not shows_its_surface(profile, screen)
+    return _Left(last_lines(screen) if said_so else "", how_it_ended(pane.values))
+
+
+def how_it_ended(values: Mapping[str, str]) -> str:
+    """How the pane's program ended, empty where tmux does not know it, which happens."""
+    status, signal = values["pane_dead_status"], values["pane_dead_signal"]
+    return f"killed by signal {signal}" if signal else f"exit status {status}" if status else ""
+
+
+def _look(tmux: Tmux, identity: Identity) -> tuple[Pane, str] | None:
     """The line that tmux writes scrolls a screen, even one that is nearly empty: what it pushed out counts, too."""
     pane = ["-t", identity.pane_id]
     try:
         out = tmux.run(["display-message", "-p", *pane, PANE_FORMAT], ["capture-pane", "-p", "-S", f"-{LINES}", *pane])
     except TmuxError:
-        return _Left()
+        return None
     row, _, screen = out.partition("\n")
     pane_now = parse_pane(row)
-    if pane_now is None or pane_now.identity != identity:
-        return _Left()
-    signal = pane_now.values["pane_dead_signal"]
-    return _Left("" if signal and shows_its_surface(profile, screen) else last_lines(screen), signal)
+    return (pane_now, screen) if pane_now is not None and pane_now.identity == identity else None
 
 
 def shows_its_surface(profile: Profile, screen: str) -> bool:
@@ -80,5 +92,4 @@ def _with(sighting: Sighting, left: _Left) -> Sighting:
     if sighting.name != "role.gone":
         return sighting
     fields = {**sighting.fields, "said": left.said} if left.said else sighting.fields
-    known = f"killed by signal {left.signal}" if left.signal else _NOT_KNOWN
-    return replace(sighting, fields=fields, evidence=sighting.evidence.replace(_NOT_KNOWN, known))
+    return replace(sighting, fields=fields, evidence=sighting.evidence.replace(_NOT_KNOWN, left.ended or _NOT_KNOWN))

@@ -27,6 +27,7 @@ from tests.matcore.cli.told import supervised
         ("screen: blank", "its screen is blank"),
         ("screen: footer /esc to cancel/", "its screen shows /esc to cancel/"),
         ("pane is dead, exit status 1", "exit status 1"),
+        ("pane is dead, killed by signal 9", "killed by signal 9"),
         ("pane is dead, exit status unknown", "exit status unknown"),
         ("pane is gone", "its pane is gone"),
         ("another process has the pane's number", "its pane is gone"),
