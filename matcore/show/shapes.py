@@ -146,7 +146,8 @@ class Supervisor(msgspec.Struct):
     """`stale`: it holds its lock, but its heartbeat is old: it hangs, and nothing shown can be trusted.
 
     `sessions`: those that it watches, None where that is not known. `failed`: those that it can't watch, and why.
-    `guarded`: a guard lives, which starts it again. `set_aside`: records of the user's spool, and of hooks, that it could not take up.
+    `guarded`: a guard lives, which starts it again. `set_aside`: records of the user's spool, and of hooks, that it
+    could not take up.
     """
 
     alive: bool
