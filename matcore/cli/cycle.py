@@ -108,7 +108,8 @@ def _replaced(state: StatePlaces, session: str, before: str | None, taken: bool)
     opened = {}
     if taken:
         with journal_of(state, session) as journal:
-            opened = {"cycle": str(entry.data["cycle"]) for entry in journal.tail(1, names=["cycle.opened"])}
+            [newest] = journal.tail(1, names=["cycle.opened"])
+        opened = {"cycle": str(newest.data["cycle"])}
     if before is None:
         return opened
     how = f"was replaced by {plain(opened['cycle'])}" if opened else "is replaced as soon as this is taken up"

@@ -106,7 +106,7 @@ def test_prompts_name_the_new_goal(world: World, by: str) -> None:
 
 @pytest.mark.parametrize("by", ["human", "dev"])
 def test_a_cycle_without_a_goal_has_none_anywhere(world: World, by: str) -> None:
-    """The goal of the configuration is the first cycle's: neither what is shown nor a prompt gives it to a later one."""
+    """The goal of the configuration is the first cycle's: nothing shown, and no prompt, gives it to a later one."""
     world.up(roles_config={role: {"prompt": f"duo-{role}"} for role in ("dev", "review")}, goal="TASK.md is done")
     assert world.session().ledger.goal == "TASK.md is done"
     if by == "human":

@@ -91,7 +91,7 @@ def test_without_a_goal_nobody_is_told_and_that_is_said(mat: Mat, tell: Tell, st
 
 @pytest.mark.parametrize(("is_open", "supervisor"), [(True, True), (True, False), (False, True)])
 def test_the_cycle_that_an_opening_replaces_is_named(
-    mat: Mat, tell: Tell, state: StatePlaces, monkeypatch: pytest.MonkeyPatch, is_open: bool, supervisor: bool
+    mat: Mat, tell: Tell, monkeypatch: pytest.MonkeyPatch, is_open: bool, supervisor: bool
 ) -> None:
     """Both as data and in words, with the new one where it is there already; where none was open nothing is said."""
     session = tell().working()
