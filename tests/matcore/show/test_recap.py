@@ -85,7 +85,7 @@ def test_a_stall_that_was_set_back_says_all_that_was_done(mat: Mat, tell: Tell, 
 def test_a_question_that_waits_is_on_the_page_once(mat: Mat, tell: Tell, state: StatePlaces) -> None:
     """With its command; that it was told is said once it is answered."""
     told = tell(ago=300).working().fact("question.asked", question="q-1", role="dev", text="Postgres?")
-    about = {"kind": "question", "action": True, "text": "duo: dev asks you:\nPostgres?\nAnswer: x"}
+    about: dict[str, Any] = {"kind": "question", "action": True, "text": "duo: dev asks you:\nPostgres?\nAnswer: x"}
     told.note("engine.telling", notice="n9", cause={"question": "q-1"}, **about)
     told.note("engine.told", notice="n9", ok=True)
     with supervised(state, "duo"):
