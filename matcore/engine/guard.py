@@ -5,6 +5,7 @@ failures in ten minutes. It does nothing else, so that little in it could fail; 
 from __future__ import annotations
 
 import contextlib
+import json
 import logging
 import os
 import select
@@ -18,14 +19,10 @@ from pathlib import Path
 from types import FrameType
 from typing import IO
 
-import msgspec
-
 from matcore.engine import heartbeat
 from matcore.engine.clock import SystemClock
-from matcore.engine.notify import channels, tell_now
 from matcore.errors import Unavailable
 from matcore.places import StatePlaces, state_dir
-from matcore.words.notices import notice
 
 log = logging.getLogger("mat.guard")
 BACK_OFF_S = (0.2, 1.0, 5.0, 15.0, 60.0)
@@ -142,6 +139,9 @@ class Guard:
         self._wait(BACK_OFF_S[min(len(self._failures), len(BACK_OFF_S)) - 1])
 
     def _tell(self, code: int) -> None:
+        from matcore.engine.notify import channels, tell_now  # in here: for months there is nothing to tell
+        from matcore.words.notices import notice
+
         text = notice("guard", failures=TOO_MANY, log=str(self._places.log), reason=f"exit code {code}")
         told = tell_now(channels(configured(self._places)), text)
         log.error("told the human: %s", told)
@@ -153,10 +153,10 @@ class Guard:
 def configured(places: StatePlaces) -> list[object]:
     """The channels of all sessions, as the supervisor last wrote them down for the guard."""
     try:
-        found: list[object] = msgspec.json.decode(places.channels.read_bytes(), type=list)
-    except (OSError, msgspec.MsgspecError):
+        found = json.loads(places.channels.read_bytes())
+    except (OSError, ValueError):
         return []
-    return found
+    return found if isinstance(found, list) else []
 
 
 def main() -> int:

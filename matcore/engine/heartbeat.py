@@ -1,15 +1,18 @@
 """The supervisor's heartbeat: a small file, rewritten whole, by which everybody tells a living supervisor from a dead
-or hanging one, and a restarted supervisor knows until when its predecessor watched."""
+or hanging one, and a restarted supervisor knows until when its predecessor watched.
+
+Standard library only: the guard, which lives as long as the supervisor and reads nothing else, is to stay small.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import fcntl
+import json
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from pathlib import Path
-
-import msgspec
 
 from matcore.engine import wholefile
 from matcore.engine.clock import Clock
@@ -20,7 +23,8 @@ BEAT_S = 1.0
 STALE_S = 15.0
 
 
-class Beat(msgspec.Struct, frozen=True):
+@dataclass(frozen=True, slots=True)
+class Beat:
     """`boot_s` is CLOCK_BOOTTIME within the boot `boot_id`; `wall_s` is Unix time.
 
     `sessions`: those that are watched; `failed`: those that are not, and why. `ended`: a clean end.
@@ -32,9 +36,13 @@ class Beat(msgspec.Struct, frozen=True):
     wall_s: float
     started_s: float
     sessions: list[str]
-    failed: dict[str, str] = {}
+    failed: dict[str, str] = field(default_factory=dict)
     ended: bool = False
     version: str = "0.1.0"
+
+
+_KEYS = tuple(each.name for each in fields(Beat))
+"""Those of a later version are passed over."""
 
 
 class Heartbeat:
@@ -64,7 +72,7 @@ class Heartbeat:
             list(sessions), dict(failed or {}), ended,
         )  # fmt: skip
         try:
-            wholefile.write(self._path, msgspec.json.encode(beat))
+            wholefile.write(self._path, json.dumps({key: getattr(beat, key) for key in _KEYS}).encode())
         except OSError:
             with contextlib.suppress(OSError):
                 os.utime(self._path)
@@ -74,8 +82,9 @@ class Heartbeat:
 def read(places: StatePlaces) -> Beat | None:
     """The last heartbeat, or None where there is none that can be read."""
     try:
-        return msgspec.json.decode(places.heartbeat.read_bytes(), type=Beat)
-    except (OSError, msgspec.MsgspecError):
+        data = json.loads(places.heartbeat.read_bytes())
+        return Beat(**{key: data[key] for key in _KEYS if key in data})
+    except (OSError, ValueError, TypeError):
         return None
 
 
