@@ -27,7 +27,6 @@ from tmuxdriver.panes import Identity, Pane
 from tmuxdriver.process import end_tree
 from tmuxdriver.profile import Profile
 from tmuxdriver.server import NoServer, Tmux, TmuxError
-from tmuxdriver.sessions import end_session, has_session
 
 OWN = ("MAT_SESSION", "MAT_ROLE", "MAT_DIR")
 """The variables by which an agent knows, and is known, whose it is."""
@@ -191,6 +190,8 @@ def start(tmux: Tmux, spec: SessionSpec, role: str, what: Start) -> Identity:
         *_marks(created, {"@mat_session": spec.session, "@mat_role": role}),
         *_marks(created, _notes(what)),
     ]
+    from tmuxdriver.sessions import has_session  # in here: a supervisor that only watches never needs libtmux
+
     if has_session(tmux, spec.session):
         begin = [["new-window", "-t", f"={spec.session}:", *where, *command]]
     else:
@@ -238,6 +239,8 @@ def stop(tmux: Tmux, session: str) -> None:
     for pane in find(tmux, session).values():
         if not pane.dead:
             end_tree(int(pane.identity.pane_pid))
+    from tmuxdriver.sessions import end_session
+
     end_session(tmux, session)
 
 
