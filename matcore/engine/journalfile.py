@@ -26,8 +26,10 @@ from matcore.errors import OurMistake, Refused, Unavailable
 
 SCHEMA_VERSION = 1
 BUSY_TIMEOUT_S = 5.0
-CACHE_KIB = 256
+CACHE_KIB = 48
 """Of pages that the writer keeps: it appends and reads the newest. SQLite's default is 2 MiB, for each of hundreds."""
+STATEMENTS = 4
+"""So many are kept compiled; of hundreds of journals they would weigh more than compiling them anew takes."""
 LITTLE_SPACE_BYTES = 256 * 1024
 """An I/O error with less than this free is the disk's being full: SQLite can't always tell."""
 
@@ -198,6 +200,7 @@ def connect_to_write(path: Path) -> sqlite3.Connection:
             db.execute("PRAGMA synchronous = FULL")
             db.execute("PRAGMA recursive_triggers = ON")
             db.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
+            db.execute("PRAGMA shrink_memory")  # what it has taken for a cache of the default's size
             # Found at once instead of at the first append: a folder or file that is read-only.
             db.execute("BEGIN IMMEDIATE")
             db.execute("ROLLBACK")
@@ -257,4 +260,5 @@ def _connect(path: Path, mode: str) -> sqlite3.Connection:
         timeout=BUSY_TIMEOUT_S,
         isolation_level=None,
         check_same_thread=False,
+        cached_statements=STATEMENTS,
     )
