@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.agents.duo import LabDuo, lab_duo
+from tests.agents.duo import NUDGE, LabDuo, lab_duo
 from tests.agents.lab import HEAVY, OPENCODE, lab, opencode_with
 from tests.waiting import wait_for
 
@@ -84,9 +84,14 @@ def test_a_relay_waits_for_the_end_of_a_persons_sentence(make: Make, program: st
     duo.at_rest()
     assert duo.arrived(f"^{DRAFT}{REST}$") == 1, duo.story()
     assert duo.arrived(r"^\[relay r-000001 from human\]\nMerge it\.") == 1
-    assert duo.arrived("") == 2
+    assert others(duo) == 2
     told = program != "opencode"  # nothing but a hook tells who typed a prompt
     assert len(duo.entries("human.acted")) == told
+
+
+def others(duo: LabDuo) -> int:
+    """How many texts reached the model, but for nudges: on a slow machine one may be due before the test has looked."""
+    return duo.arrived("") - duo.arrived(NUDGE)
 
 
 def written(duo: LabDuo) -> list[str]:
@@ -116,15 +121,15 @@ def test_a_permission_dialog_holds_everything_until_it_is_approved(make: Make, p
     assert keys_sent(duo) == before
     assert not made.exists()
     duo.keys("review", "Enter")
-    duo.wait("question.answered", 20, question=asked.data["question"])
+    answered = duo.wait("question.answered", 20, question=asked.data["question"])
     wait_for(made.exists, 20 * duo.patience, "what was approved")
     duo.wait("relay.delivered", 40, count=2)
     duo.wait_arrived("Go on.$")
     duo.at_rest()
-    assert duo.arrived("") == 2
-    assert not duo.entries("nudge")
+    assert others(duo) == 2
+    assert not [e for e in duo.entries("nudge") if e.at <= answered.at]
     assert len(duo.entries("question.asked")) == 1
-    assert duo.told().count("a dialog on review's screen") == 1
+    assert duo.told().count("a dialog on review's screen waits for you") == 1
 
 
 @pytest.mark.parametrize(
@@ -145,6 +150,7 @@ def test_an_interrupt_at_the_screen_ends_the_turn(make: Make, program: str, word
     duo.mat("send", "duo", "review", f"SCRIPT:{word}")
     wait_for(lambda: shows in duo.screen("review"), 30, "work on the screen")
     duo.wait("role.busy", role="review")
+    duo.wait_arrived(f"SCRIPT:{word}")
     duo.keys("review", "Escape")
     if program == "opencode":
         wait_for(lambda: "esc again to interrupt" in duo.screen("review"), 20, "its wish for a second one")
