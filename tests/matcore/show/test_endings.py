@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from typing import Any
 
@@ -96,7 +97,7 @@ def test_a_session_that_the_supervisor_could_not_take_up_says_why(mat: Mat, tell
     tell(ago=600).working()
     with supervised(state):
         beat = msgspec.json.decode(state.heartbeat.read_bytes(), type=Beat)
-        failed = msgspec.structs.replace(beat, failed={"duo": "Traceback\nentry 12: its digest is another one [x]"})
+        failed = dataclasses.replace(beat, failed={"duo": "Traceback\nentry 12: its digest is another one [x]"})
         state.heartbeat.write_bytes(msgspec.json.encode(failed))
         for command in ("status", "why"):
             said = words(mat, command)
