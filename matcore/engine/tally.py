@@ -8,8 +8,10 @@ the second one completes it, and the next request begins another. `cycle.max_rou
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
+
+from matcore.rules.records import dataclass
 
 _LAST_ANSWERED = 64
 MAT = "mat"

@@ -6,7 +6,9 @@
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass, fields
+from dataclasses import fields
+
+from matcore.rules.records import dataclass
 
 
 class WakeStatus(enum.StrEnum):
