@@ -19,8 +19,8 @@ BIN := .venv/bin
 # More than there are cores: most tests of whole sessions wait for a window of quiet to pass.
 WORKERS ?= 6
 SCENARIOS = $(wildcard tests/scenarios/*.yaml tests/scenarios/own/*.yaml)
-# The soak takes hours and deliveries needs real agent programs: each is run by itself, before a release.
-BENCHMARKS = $(sort $(filter-out __init__ soak deliveries,$(basename $(notdir $(wildcard benchmarks/*.py)))))
+# The soak takes long and deliveries needs real agent programs: each is run by itself, before a release.
+BENCHMARKS = $(sort $(filter-out _% soak deliveries,$(basename $(notdir $(wildcard benchmarks/*.py)))))
 
 help:
 	@sed -n 's/^#   //p' Makefile

@@ -1,15 +1,16 @@
 """How fast the pure core is: facts a second, and a simulated year of a duo. `python -m benchmarks.core`.
 
-Asked for by `quality.md`: 20,000 facts a second in one process, a simulated year of a duo in 10 s.
+Asked for by `quality.md`: 20,000 facts a second in one process, a simulated year of a duo in 10 s. Both by the CPU that
+the process used, so that other load on the machine hardly moves them; by the clock beside it.
 """
 
 from __future__ import annotations
 
 import statistics
-import sys
 import time
 from collections.abc import Callable, Iterator
 
+from benchmarks._figures import machine, say
 from matcore.rules import session
 from matcore.rules.facts import (
     ClockReached,
@@ -28,6 +29,8 @@ from matcore.rules.state import State
 YEAR_S = 365 * 86_400
 ROUNDS = 5
 STALL_S = 7_200
+FACTS_A_SECOND = 20_000
+YEAR_LIMIT_S = 10.0
 
 
 def duo(exchanges: int, every_s: float) -> Iterator[Fact]:
@@ -67,22 +70,26 @@ def fold(facts: Iterator[Fact], until: float | None = None) -> tuple[State, int]
     return state, taken
 
 
-def measured(what: str, run: Callable[[], int]) -> None:
-    rates, times = [], []
+def measured(what: str, run: Callable[[], int], limit_s: float | None = None) -> None:
+    rates, ran, passed = [], [], []
     for _ in range(ROUNDS):
-        began = time.perf_counter()
+        began, began_cpu = time.perf_counter(), time.process_time()
         taken = run()
-        times.append(time.perf_counter() - began)
-        rates.append(taken / times[-1])
-    median, worst = statistics.median(times), max(times)
-    print(f"{what}: n={ROUNDS} median {median:.2f} s, max {worst:.2f} s, {statistics.median(rates):,.0f} facts/s")
+        passed.append(time.perf_counter() - began)
+        ran.append(time.process_time() - began_cpu)
+        rates.append(taken / ran[-1])
+    say(f"{what}: CPU", ran, "s", limit_s)
+    say(f"{what}: by the clock", passed, "s")
+    rate = statistics.median(rates)
+    asked = f"  (≥ {FACTS_A_SECOND:,}: {'met' if rate >= FACTS_A_SECOND else 'MISSED'})"
+    print(f"    {rate:,.0f} facts a second of CPU{asked}")
 
 
 def main() -> None:
-    print(f"python {sys.version.split()[0]}")
+    print(machine())
     measured("a busy duo, 4,000 exchanges", lambda: fold(duo(4_000, 300))[1])
     year = YEAR_S // (1_200 + STALL_S // 20)
-    measured(f"a year of a duo, {year:,} exchanges", lambda: fold(duo(year, 1_200), YEAR_S)[1])
+    measured(f"a year of a duo, {year:,} exchanges", lambda: fold(duo(year, 1_200), YEAR_S)[1], YEAR_LIMIT_S)
 
 
 if __name__ == "__main__":

@@ -8,7 +8,6 @@ of N entries instead of a million.
 from __future__ import annotations
 
 import os
-import statistics
 import subprocess
 import sys
 import tempfile
@@ -16,6 +15,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from benchmarks._figures import machine, say
 from matcore.engine.journal import Journal, Kind, NewEntry
 
 APPENDS = 500
@@ -44,14 +44,6 @@ def timed(work: Callable[[], object], times: int) -> list[float]:
         work()
         took.append((time.perf_counter() - start) * 1000)
     return took
-
-
-def say(what: str, took: list[float]) -> None:
-    ordered = sorted(took)
-    p95 = ordered[min(len(ordered) - 1, int(len(ordered) * 0.95))]
-    print(
-        f"{what:55} n={len(took):<4} median {statistics.median(took):9.3f} ms  p95 {p95:9.3f}  max {ordered[-1]:9.3f}"
-    )
 
 
 def appends(folder: Path) -> None:
@@ -118,8 +110,9 @@ def since(journal: Journal, wall: float) -> None:
 
 def main() -> None:
     count = int(sys.argv[1]) if len(sys.argv) > 1 else 1_000_000
-    # Beside the repository's own files and not in /tmp, which is memory on many machines.
-    with tempfile.TemporaryDirectory(prefix="bench-journal-", dir=Path(__file__).parent) as folder:
+    # On a disk and not in /tmp, which is memory on many machines.
+    print(machine())
+    with tempfile.TemporaryDirectory(prefix="bench-journal-", dir="/var/tmp") as folder:
         appends(Path(folder))
         reads(Path(folder), count)
 

@@ -1,26 +1,29 @@
-"""What people wait for: `mat status`, `mat why`, `mat log` and others as processes, on a journal of a million entries.
+"""What people and agents wait for, as processes, with a journal of a million entries.
 
-Asked for by `quality.md`: at most 300 ms each for status, `log -n 100` and `why`. The floor is `python -c pass`. The
-journal is made by the real core from a duo that hands over to and fro and now and then stalls, and is checkpointed as
-the supervisor does it. `python -m benchmarks.reading N` makes one of N entries instead of a million.
+People: `mat status`, `why`, `log` and others; asked for by `quality.md`: at most 300 ms each for status, `why` and
+`log -n 100`. Agents: `send-relay`, `notify-user` and `mat hook`, in a session with a few relays and in that one; at
+most 60 ms and 5 times `python -c pass`. The journal is made by the real core from a duo that hands over to and fro and
+now and then stalls, and is checkpointed as the supervisor does it, which takes minutes. `python -m benchmarks.reading
+N` makes one of N entries instead of a million; with `BENCH_STATE=FOLDER` it is kept there, and used again.
 """
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
-import platform
-import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from benchmarks._figures import FLOOR, in_turns, load, machine, say_process
 from matcore.engine.book import CHECKPOINT_EVERY, RULES_VERSION, Book
 from matcore.engine.journal import Journal, NewEntry
-from matcore.places import StatePlaces
+from matcore.places import SessionPlaces, StatePlaces
 
 SESSION = "bench-duo"
 RUNS = 11
@@ -37,7 +40,11 @@ COMMANDS = (
     ("log", SESSION, "--since", "10h"), ("episodes", SESSION), ("metrics",), ("--help",),
     ("pause", "--help"),
 )  # fmt: skip
-ONCE = (("verify", SESSION),)
+ASKED = {f"mat {words}" for words in ("status", f"status {SESSION} --json", f"why {SESSION}", f"log {SESSION} -n 100")}
+ROLES = ("dev", "review")
+AGENTS_MS = 60
+MAT = str(Path(sys.executable).parent / "mat")
+ENV = {key: value for key, value in os.environ.items() if not key.startswith(("MAT_", "PYTHONDONTWRITE"))}
 
 
 class Batched(Journal):
@@ -141,48 +148,66 @@ def _confirm(book: Book, decided: Any, at: float) -> None:  # noqa: ANN401 - dec
             _confirm(book, book.take(at, at, "effect.ended", {"decision": decision.number, "ok": True}), at)
 
 
-def timed(argv: list[str], env: Mapping[str, str], runs: int = RUNS) -> list[float]:
-    """Milliseconds of each run of a process."""
-    took = []
-    for _ in range(runs):
-        start = time.perf_counter()
-        subprocess.run(argv, env=dict(env), check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        took.append((time.perf_counter() - start) * 1000)
-    return took
+def people(state: StatePlaces, folder: Path) -> None:
+    env = {**ENV, "XDG_STATE_HOME": str(state.root.parent)}
+    found = in_turns({f"mat {' '.join(words)}": [MAT, *words] for words in COMMANDS}, env, folder, RUNS)
+    for name, times in found.items():
+        say_process(name, times, ASKED_MS if name in ASKED else None)
 
 
-def say(what: str, took: list[float]) -> None:
-    ordered = sorted(took)
-    p95 = ordered[min(len(ordered) - 1, int(len(ordered) * 0.95))]
-    print(
-        f"{what:44} n={len(took):<3} median {statistics.median(took):8.1f} ms  p95 {p95:8.1f}  max {ordered[-1]:8.1f}"
-    )
-
-
-def measured(what: str, work: Callable[[], None]) -> None:
-    start = time.perf_counter()
-    work()
-    print(f"{what}: {time.perf_counter() - start:.1f} s")
+def agents(state: StatePlaces, folder: Path, relays: int) -> None:
+    """In a session's folder as the loop keeps it; nobody takes up what is said."""
+    work = folder / f"work-{relays}"
+    places = SessionPlaces.of(work, SESSION)
+    for place in (state.spool, places.root, places.handoffs):
+        place.mkdir(parents=True, exist_ok=True)
+    about = {
+        "v": 1, "session": SESSION, "workdir": str(work), "state_dir": str(state.root), "require": [], "max_blocks": 3,
+        "roles": [{"name": role, "dir": str(work)} for role in ROLES], "frontier": {}, "ended": False,
+        "cycle": {"id": "c1", "goal": "a million entries"},
+    }  # fmt: skip
+    places.about.write_text(json.dumps(about), encoding="utf-8")
+    with places.sent_index.open("w", encoding="utf-8") as index:
+        index.write(f'{{"v":1,"session":"{SESSION}"}}\n')
+        for seq in range(1, relays + 1):
+            line = {
+                "seq": seq, "id": f"r-{seq:06d}", "from": ROLES[seq % 2], "to": ROLES[1 - seq % 2], "kind": "request",
+                "digest": hashlib.sha256(str(seq).encode()).hexdigest(), "cycle": "c1",
+                "spool": f"{seq:020d}-{seq:032x}.json",
+            }  # fmt: skip
+            index.write(json.dumps(line, separators=(",", ":")) + "\n")
+    (work / "handoff.md").write_text("# Done\n\n" + "A line of a handoff as it is.\n" * 60, encoding="utf-8")
+    env = {**ENV, "XDG_STATE_HOME": str(state.root.parent)}
+    env |= {"MAT_SESSION": SESSION, "MAT_ROLE": ROLES[0], "MAT_DIR": str(places.root)}
+    commands = {
+        "send-relay": [str(Path(MAT).with_name("send-relay")), "--again", "handoff.md"],
+        "notify-user": [str(Path(MAT).with_name("notify-user")), "Which", "port?"],
+        "mat hook": [MAT, "hook", "claude", "Stop", "{}"],
+    }
+    found = in_turns(commands, env, work, RUNS)
+    print(f"-- after {relays:,} relays of the session, load {load()}")
+    for name, times in found.items():
+        say_process(name, times, AGENTS_MS if name in commands else None, found[FLOOR])
 
 
 def main() -> None:
     count = int(sys.argv[1]) if len(sys.argv) > 1 else 1_000_000
-    mat = str(Path(sys.executable).parent / "mat")
-    # Beside the repository's own files and not in /tmp, which is memory on many machines.
-    with tempfile.TemporaryDirectory(prefix="bench-reading-", dir=Path(__file__).parent) as folder:
+    # On a disk and not in /tmp, which is memory on many machines.
+    with tempfile.TemporaryDirectory(prefix="bench-reading-", dir="/var/tmp") as folder:
         state = StatePlaces(Path(os.environ.get("BENCH_STATE", folder)) / "mat")
         path = state.journal(SESSION)
         if not path.exists():
-            measured(f"a journal of {count:,} entries made", lambda: make(path, count))
-        env = {key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}
-        env["XDG_STATE_HOME"] = str(state.root.parent)
-        subprocess.run([mat, "status"], env=env, check=True, stdout=subprocess.DEVNULL)  # compiles what is new
-        print(f"python {sys.version.split()[0]}, {platform.machine()}, {os.cpu_count()} cores; asked: {ASKED_MS} ms")
-        say("floor: python -c pass", timed([sys.executable, "-c", "pass"], env))
-        for command in COMMANDS:
-            say(f"mat {' '.join(command)}", timed([mat, *command], env))
-        for command in ONCE:
-            say(f"mat {' '.join(command)}", timed([mat, *command], env, 1))
+            start = time.perf_counter()
+            make(path, count)
+            print(f"a journal of {count:,} entries made in {time.perf_counter() - start:.0f} s")
+        print(machine())
+        for relays in (10, count // 7):
+            agents(StatePlaces(Path(folder) / "state"), Path(folder), relays)
+        people(state, Path(folder))
+        start = time.perf_counter()
+        env = {**ENV, "XDG_STATE_HOME": str(state.root.parent)}
+        subprocess.run([MAT, "verify", SESSION], env=env, check=True, stdout=subprocess.DEVNULL)
+        print(f"mat verify: {time.perf_counter() - start:.0f} s, load {load()}")
 
 
 if __name__ == "__main__":

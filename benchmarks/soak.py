@@ -1,6 +1,6 @@
 """Twenty-four simulated hours of a hundred duos with random faults, in virtual time, on the real loop and journals.
 
-    python -m benchmarks.soak [--sessions 100] [--hours 24] [--seed 1]
+    python -m benchmarks.soak [--sessions 100] [--hours 24] [--seed 1] [--acts 5]
 
 Only the terminal, the clock and the threads are fakes. Agents hand over, ask, stall, end their turns in error, die and
 come back; drivers refuse, lose track and fail; channels fail; the machine sleeps; the supervisor is killed. At the end
@@ -25,8 +25,8 @@ import psutil
 from matcore.engine.driver import Outcome, Verdict
 from matcore.engine.journal import Journal
 from matcore.rules import decisions as d
-from matcore.rules.facts import parse
-from matcore.rules.session import initial, step
+from matcore.rules.facts import ClockReached, parse
+from matcore.rules.session import State, initial, next_deadline, step
 from tests.matcore.rules.monitor import Monitor
 from tests.stories.world import World
 
@@ -57,10 +57,11 @@ class Soak:
         elif luck < 0.9:
             self.world.driver.end_turn(session, role, outcome="error", detail="the soak")
 
-    def run(self, hours: float, step_s: float = 60.0) -> None:
+    def run(self, hours: float, step_s: float = 60.0, acts: int | None = None) -> None:
+        """`acts`: how many things happen in each step, in all sessions together."""
         end_s = self.world.clock.boot_s() + hours * 3600
         while self.world.clock.boot_s() < end_s:
-            for _ in range(max(1, len(self.names) // 20)):
+            for _ in range(acts or max(1, len(self.names) // 20)):
                 self._something(self.choice.choice(self.names))
             if self.choice.random() < 0.01:
                 self._to_all()
@@ -148,7 +149,8 @@ def check_journal(path: Path) -> int:
     monitor = Monitor(WINDOW_S, 36 * WINDOW_S)
     for entry in entries:
         if entry.kind == "fact":
-            before, fact = state, parse({**entry.data, "fact": entry.name, "at": entry.at})
+            fact = parse({**entry.data, "fact": entry.name, "at": entry.at})
+            before = _quiet_clocks(state, fact.at, monitor)
             state, decided = step(before, fact)
             monitor.sees(before, fact, state, decided)
             again += [d.record(decision) for decision in decided]
@@ -158,17 +160,30 @@ def check_journal(path: Path) -> int:
     return len(entries)
 
 
+def _quiet_clocks(state: State, until: float, monitor: Monitor) -> State:
+    """Where the loop looked at the clock and nothing came of it, the journal has no trace; the monitor must know."""
+    while (moment := next_deadline(state)) is not None and moment < until:
+        clock = ClockReached(moment)
+        after, decided = step(state, clock)
+        if decided:
+            break
+        monitor.sees(state, clock, after, ())
+        state = after
+    return state
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sessions", type=int, default=100)
     parser.add_argument("--hours", type=float, default=24)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--acts", type=int, help="things that happen in a simulated minute, in all sessions together")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="mat-soak-") as folder:
         soak = Soak(Path(folder), args.sessions, args.seed)
         process = psutil.Process()
         for hour in range(int(args.hours)):
-            soak.run(1)
+            soak.run(1, acts=args.acts)
             rss = process.memory_info().rss / 2**20
             cpu = sum(resource.getrusage(resource.RUSAGE_SELF)[:2])
             sys.stdout.write(f"hour {hour + 1}: {rss:.0f} MiB, {cpu:.0f} CPU s\n")
