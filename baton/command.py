@@ -31,4 +31,5 @@ def command(session: str) -> int:
     if ledger.config.get("driver") != "baton":
         raise Refused(f"{session} does not run on driver: baton, so it has no worker")
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(name)s %(levelname)s %(message)s")
+    logging.getLogger("watchfiles").setLevel(logging.WARNING)
     return serve(places_of(ledger).root)

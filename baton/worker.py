@@ -1,7 +1,7 @@
 """The worker: one process that serves the roles of a session. It outlives supervisors, and they find it again.
 
 Started by the driver in the user's environment, detached; it holds the session's `serve.lock` while it lives. New post
-is seen by the file system's events, and by a sweep every few seconds as well, since events get lost.
+is seen through watchfiles, and by a sweep every few seconds as well, since events get lost.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ from pathlib import Path
 from types import FrameType
 
 import msgspec
+import watchfiles
 
 from baton import lock, record
 from baton.mailbox import Mailbox
 from baton.record import Job
 from baton.seat import Seat
-from matcore.engine import folderwatch
-from matcore.engine.folderwatch import Bell
 from matcore.errors import OurMistake, Unavailable
 from matcore.places import SessionPlaces
 
 log = logging.getLogger("mat.worker")
-SWEEP_S = 2.0
+STEP_MS = 10
+SWEEP_MS = 2000
 _ENDS_WITHIN_S = 10.0
 
 
@@ -47,7 +47,7 @@ def serve(root: Path) -> int:
     held = lock.take(record.lock_path(places))
     if held is None:
         raise Unavailable(f"{job.session} is served already; what its worker does: mat log {job.session} -f")
-    stop, fault = Bell(), threading.Event()
+    stop, fault = threading.Event(), threading.Event()
 
     def on_signal(_number: int, _frame: FrameType | None) -> None:
         stop.set()
@@ -65,7 +65,7 @@ def serve(root: Path) -> int:
     return OurMistake.exit_code if fault.is_set() else 0
 
 
-def _serve(places: SessionPlaces, job: Job, held: int, stop: Bell, on_fault: Callable[[], None]) -> None:
+def _serve(places: SessionPlaces, job: Job, held: int, stop: threading.Event, on_fault: Callable[[], None]) -> None:
     record.turns_path(places).mkdir(mode=0o700, exist_ok=True)
     for role in job.roles:
         Mailbox(places, role).make()
@@ -80,17 +80,23 @@ def _serve(places: SessionPlaces, job: Job, held: int, stop: Bell, on_fault: Cal
         seat.join(_ENDS_WITHIN_S)
 
 
-def _watch(places: SessionPlaces, seats: list[Seat], stop: Bell, held: int) -> None:
+def _watch(places: SessionPlaces, seats: list[Seat], stop: threading.Event, held: int) -> None:
     """Wake each role whose mailbox has changed. A watch that fails leaves the seats' own sweep, which needs none."""
     roots = {str(seat.mailbox.root): seat for seat in seats}
     folders = {str(seat.mailbox.inbox / "pending"): seat for seat in seats} | roots
     try:
-        for changed in folderwatch.watch(folders, timeout_s=SWEEP_S, stop=stop):
-            for seat in {folders[place] for place in changed} if changed else seats:
+        for changes in watchfiles.watch(
+            *folders, step=STEP_MS, debounce=STEP_MS, stop_event=stop, recursive=False, rust_timeout=SWEEP_MS,
+            yield_on_timeout=True, watch_filter=None, raise_interrupt=False,
+        ):  # fmt: skip
+            told = {
+                folders[place] for _, path in changes for place in (path, str(Path(path).parent)) if place in folders
+            }
+            for seat in told if changes else seats:
                 seat.wake()
-            if not changed and not lock.is_the_one(held, record.lock_path(places)):
+            if not changes and not lock.is_the_one(held, record.lock_path(places)):
                 return
-    except OSError as error:
+    except (OSError, RuntimeError) as error:
         log.warning("the mailboxes can't be watched: %s", error)
         for seat in seats:
             with contextlib.suppress(OSError):
@@ -102,6 +108,7 @@ def main(argv: list[str] | None = None) -> int:
     """`python -m baton.worker ROOT`."""
     words = sys.argv[1:] if argv is None else argv
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(name)s %(levelname)s %(message)s")
+    logging.getLogger("watchfiles").setLevel(logging.WARNING)
     try:
         return serve(Path(words[0]))
     except Unavailable as error:

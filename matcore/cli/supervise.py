@@ -23,6 +23,7 @@ def command(until_idle: bool) -> None:
     state = places()
     heartbeat.take_lock(state.lock, "supervisor")
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(name)s %(levelname)s %(message)s")
+    logging.getLogger("watchfiles").setLevel(logging.WARNING)
     supervisor = Supervisor(state, until_idle=until_idle)
 
     def enqueue(number: int, _frame: FrameType | None) -> None:

@@ -250,7 +250,7 @@ def test_two_workers_are_one(rig: Rig) -> None:
 
 def test_a_worker_whose_lock_was_deleted_ends(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
     """Somebody cleaned the folder away: two would serve one session, so the first gives way."""
-    monkeypatch.setattr("baton.worker.SWEEP_S", 0.2)
+    monkeypatch.setattr("baton.worker.SWEEP_MS", 200)
     up(BatonPlace(rig))
     first = rig.pid()
     (rig.places.root / "serve.lock").unlink()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,7 +14,6 @@ import pytest
 
 from matcore import spoolfile
 from matcore.engine import spool, spoolwatch
-from matcore.engine.folderwatch import Bell
 from matcore.engine.spool import Item
 from matcore.engine.spoolwatch import Watcher
 from tests.waiting import wait_for
@@ -115,8 +115,8 @@ def test_a_removed_folder_is_watched_again(folder: Path, watcher: Watcher, heard
 def test_a_lost_event_is_made_up_for(folder: Path, heard: SimpleQueue[Path], monkeypatch: pytest.MonkeyPatch) -> None:
     """With events that never come, the sweep finds what lies there."""
 
-    def deaf(*_: object, stop: Bell, timeout_s: float) -> Iterator[set[object]]:
-        while not stop.wait(timeout_s):
+    def deaf(*_: object, stop_event: threading.Event, rust_timeout: int, **__: object) -> Iterator[set[object]]:
+        while not stop_event.wait(rust_timeout / 1000):
             yield set()
 
     monkeypatch.setattr(spoolwatch, "watch", deaf)
