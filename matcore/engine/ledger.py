@@ -8,11 +8,10 @@ changed but by `folding.apply`.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any
 
 from matcore.engine.tally import Tally
-from matcore.rules.records import dataclass
 
 PENDING, DELIVERED, UNCONFIRMED, UNDELIVERABLE = "pending", "delivered", "unconfirmed", "undeliverable"
 """A relay's status."""

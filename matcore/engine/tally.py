@@ -8,10 +8,8 @@ the second one completes it, and the next request begins another. `cycle.max_rou
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any
-
-from matcore.rules.records import dataclass
 
 _LAST_ANSWERED = 64
 MAT = "mat"

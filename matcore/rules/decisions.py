@@ -6,9 +6,7 @@
 from __future__ import annotations
 
 import enum
-from dataclasses import fields
-
-from matcore.rules.records import dataclass
+from dataclasses import dataclass, fields
 
 
 class WakeStatus(enum.StrEnum):

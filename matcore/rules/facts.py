@@ -9,10 +9,10 @@ from __future__ import annotations
 import enum
 import math
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
 from matcore.rules import policy as policies
 from matcore.rules.policy import Policy
-from matcore.rules.records import dataclass
 
 HUMAN = "human"
 

@@ -7,8 +7,7 @@ session may live for a year. `r-000001` … `r-100000` are one run of one family
 from __future__ import annotations
 
 from bisect import bisect_right
-
-from matcore.rules.records import dataclass
+from dataclasses import dataclass
 
 _LONGEST_NUMBER = 18
 

@@ -6,7 +6,7 @@ differ in its last digit, and a gate that ends at the instant of its third windo
 
 from __future__ import annotations
 
-from matcore.rules.records import dataclass
+from dataclasses import dataclass
 
 _MICROSECONDS = 1_000_000
 

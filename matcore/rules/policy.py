@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from matcore.rules.moments import seconds, us
-from matcore.rules.records import dataclass
 
 WINDOW_S = 600
 GATE_SETTLE_S = 30

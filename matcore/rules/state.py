@@ -7,13 +7,13 @@ Times are whole microseconds (`moments`). What has ended is not kept: a state st
 from __future__ import annotations
 
 import enum
+from dataclasses import dataclass
 
 from matcore.rules.decisions import DeliveryClass
 from matcore.rules.facts import Kind
 from matcore.rules.ids import NO_IDS, Ids
 from matcore.rules.moments import STOPPED, Stopwatch
 from matcore.rules.policy import DEFAULT, Policy
-from matcore.rules.records import dataclass
 
 
 class Status(enum.StrEnum):

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from matcore.rules import debts, gates, overdue
 from matcore.rules.decisions import DeliveryClass
 from matcore.rules.ladder import Stage, stage
 from matcore.rules.moments import seconds, us
-from matcore.rules.records import dataclass
 from matcore.rules.state import RowStatus, State, Status, Way
 
 

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from matcore.rules import texts
 from matcore.rules.decisions import FinalCheck, WakeClosed, WakeOpened, WakeStatus
 from matcore.rules.facts import HUMAN, Kind, TurnEnded, TurnOutcome
 from matcore.rules.moments import us
 from matcore.rules.policy import REASON_CHARACTERS
-from matcore.rules.records import dataclass
 from matcore.rules.state import Relay, Row, RowStatus, Status
 from matcore.rules.work import Work
 
