@@ -31,7 +31,7 @@ from tmuxdriver.seat import Seat
 from tmuxdriver.server import Tmux, TmuxError
 from tmuxdriver.submission import Submission
 
-STORED_S = 1.0
+STORED_S = 60.0
 """How long a program may take until what it was told is in its file."""
 CLOCKS_DIFFER_S = 1.0
 _OPTIONS = ("socket", "hooks", "profiles", "window_s")
@@ -174,7 +174,8 @@ class TmuxDriver:
         """One tick for all adopted sessions."""
         with self._lock:
             seats = list(self._seats.values())
-        return self._watcher.tick(seats) if seats else []
+        seen = list(self._watcher.tick(seats)) if seats else []
+        return [*seen, *(named for seat in seats if seat.sought is not None for named in self._named(seat))]
 
     def heard(self, session: str, role: str, hook: Mapping[str, object]) -> Sequence[Sighting]:
         """What a record of `mat hook` means; nothing for a seat that is not watched, or an event without meaning."""
@@ -217,20 +218,23 @@ class TmuxDriver:
                     seat.evidence.unsent = Left(clean, seat.profile.composer.pasted)
                 if outcome.verdict is Verdict.SUBMITTED and delivery.submission is not None:
                     seat.pending += seat.evidence.submitted(delivery.submission)
-            if outcome.verdict is Verdict.SUBMITTED:
-                self._find_agent_session(seat, clean, outcome.entered_s or boot_s())
+                    seat.sought = delivery.submission if seat.profile.launch.finds else None
         return outcome
 
-    def _find_agent_session(self, seat: Seat, text: str, entered_s: float) -> None:
-        """Our text has just been submitted: the agent session that it is in now is the seat's."""
-        if seat.profile.launch.finds is None:
-            return
-        since_s = time.time() - (boot_s() - entered_s) - CLOCKS_DIFFER_S
-        named = found.agent_session(seat.profile.launch.finds, text, since_s, within_s=STORED_S)
-        if named is not None:
-            fields = {"role": seat.role.name, "agent_session": named}
-            with seat.lock:
-                seat.pending.append(Sighting(seat.spec.session, AGENT_NAMED, fields, "the program's own file"))
+    def _named(self, seat: Seat) -> list[Sighting]:
+        """The agent session that our last text is in now is the seat's. A program may be slow to write that down."""
+        finds = seat.profile.launch.finds
+        with seat.lock:
+            sought = seat.sought
+        if finds is None or sought is None:
+            return []
+        ago_s = boot_s() - sought.entered_s
+        named = found.agent_session(finds, sought.text, time.time() - ago_s - CLOCKS_DIFFER_S)
+        with seat.lock:
+            if seat.sought is sought and (named is not None or ago_s > STORED_S):
+                seat.sought = None
+        fields = {"role": seat.role.name, "agent_session": named}
+        return [Sighting(seat.spec.session, AGENT_NAMED, fields, "the program's own file")] if named else []
 
     def _typed(self, seat: Seat) -> None:
         """The screen is looked at anew: what held us back is to be seen there, or it is over."""

@@ -10,26 +10,20 @@ from __future__ import annotations
 import contextlib
 import os
 import sqlite3
-import time
 from pathlib import Path
 
 from tmuxdriver.profile import Finds
 
 _LOCKED_S = 0.2
-_LOOK_S = 0.05
 
 
-def agent_session(finds: Finds, text: str, since_s: float, *, within_s: float = 0.0) -> str | None:
+def agent_session(finds: Finds, text: str, since_s: float) -> str | None:
     """The id of the one agent session in which `text` was submitted after `since_s` (Unix time).
 
-    The program may still be writing: it is looked for until `within_s` are over. None when there is none, or several.
+    None when there is none, or several.
     """
-    end_s = time.monotonic() + within_s
-    while True:
-        ids = {name for path in _files(finds) for name in _asked(path, finds.query, text, since_s)}
-        if ids or time.monotonic() >= end_s:
-            return ids.pop() if len(ids) == 1 else None
-        time.sleep(_LOOK_S)
+    ids = {name for path in _files(finds) for name in _asked(path, finds.query, text, since_s)}
+    return ids.pop() if len(ids) == 1 else None
 
 
 def _files(finds: Finds) -> list[Path]:

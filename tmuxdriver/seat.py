@@ -20,6 +20,7 @@ from tmuxdriver.limits import Limit
 from tmuxdriver.panes import Identity, Listing
 from tmuxdriver.profile import Profile
 from tmuxdriver.screen import Screen
+from tmuxdriver.submission import Submission
 
 
 @dataclass(slots=True)
@@ -43,6 +44,8 @@ class Seat:
     raw: str | None = None
     read: tuple[Screen, str] | None = None
     pending: list[Sighting] = field(default_factory=list)
+    sought: Submission | None = None
+    """Our last text, until it is known which agent session it is in."""
     process_key: str | None = None
     process_s: float = 0.0
     absent_s: float | None = None

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import json
 import sqlite3
-import threading
+import time
 from pathlib import Path
 
 import pytest
 
+from matcore.engine.clock import boot_s
+from matcore.engine.driver import AGENT_NAMED, RoleSpec, SessionSpec
+from tmuxdriver.driver import TmuxDriver
 from tmuxdriver.found import agent_session
 from tmuxdriver.profile import Finds, load
+from tmuxdriver.submission import Submission
 
 TEXT = '[relay r-000001 from dev]\nRead `x`; it\'s "done".'
 
@@ -68,9 +72,14 @@ def test_a_file_that_is_not_there_or_not_what_it_was_gives_nothing(
     assert agent_session(finds, TEXT, 8.0) == "ses_ours"
 
 
-def test_a_program_that_is_slow_to_write_is_waited_for(finds: Finds, home: Path) -> None:
-    """As long as it was said."""
-    path = home / ".local/share/opencode/opencode.db"
-    store(path)
-    threading.Timer(0.1, store, (path, ("ses_ours", TEXT, 9_000))).start()
-    assert agent_session(finds, TEXT, 8.0, within_s=10) == "ses_ours"
+def test_a_program_that_is_slow_to_write_is_asked_again(home: Path) -> None:
+    """Each look of the driver asks, until the text is there; then no more."""
+    driver = TmuxDriver({"socket": str(home / "s")})
+    role = RoleSpec("dev", "opencode", home, Path())
+    driver.adopt(SessionSpec("duo", home, (role,), "/bin"), {})
+    driver._seat("duo", "dev").sought = Submission(TEXT, boot_s())
+    assert [s for s in driver.observe() if s.name == AGENT_NAMED] == []
+    store(home / ".local/share/opencode/opencode.db", ("ses_ours", TEXT, int(time.time() * 1000)))
+    named = [s.fields for s in driver.observe() if s.name == AGENT_NAMED]
+    assert named == [{"role": "dev", "agent_session": "ses_ours"}]
+    assert [s for s in driver.observe() if s.name == AGENT_NAMED] == []
