@@ -39,6 +39,7 @@ def test_a_full_context_is_told_and_a_fresh_agent_takes_the_seat(make: Make, pro
     duo.at_rest()
     duo.mat("send", "duo", "review", "Look at all of it.")
     duo.wait("context.exhausted", 60, role="review")
+    duo.wait("turn.ended")
     assert [e.data["outcome"] for e in duo.entries("turn.ended")] == ["error"], duo.story()
     duo.wait("context.fresh", 60, role="review")
     duo.at_rest()

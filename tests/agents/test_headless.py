@@ -120,6 +120,6 @@ def test_a_program_that_tries_again_for_long_is_ended_at_its_time_limit(home: Pa
         duo.wait("turn.ended", 60, count=number, role="review")
     outcomes = [(e.data["outcome"], e.data.get("class")) for e in duo.entries("turn.ended")]
     assert outcomes == [("ok", None), ("error", "timeout"), ("error", "rate-limit")], duo.story()
-    assert duo.entries("gate.raised", gate="rate-limited")
+    duo.wait("gate.raised", gate="rate-limited")
     users = [user["head"] for user in duo.model.requests()[-1]["users"]]
     assert len([user for user in users if "[relay r-000001 from" in user]) == 1, "one agent session"

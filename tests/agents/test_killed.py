@@ -38,6 +38,8 @@ def test_a_killed_agent_is_taken_up_again_with_all_that_was_said(home: Path, pro
         duo.mat("send", "duo", "review", "SCRIPT:text one")
         duo.wait("turn.ended", 30, role="review")
         duo.at_rest()
+        if program in ("codex", "opencode"):
+            duo.wait("engine.on_session", 20)
         named = session_of(duo)
         if program == "claude":
             kept = f"{named}.jsonl"
