@@ -6,11 +6,12 @@ from matcore.engine import heartbeat
 from matcore.engine.book import Book
 from matcore.engine.clock import SystemClock
 from matcore.engine.heartbeat import Beat
+from matcore.engine.ledger import Ledger
 from matcore.places import StatePlaces
 from matcore.show.shapes import Supervisor
 
 JUST_NOW_S = 3.0
-"""So long after its start a session need not stand in the heartbeat yet."""
+"""So long before a heartbeat a session may have begun that does not stand in it yet."""
 
 
 def supervisor_of(state: StatePlaces, boot_s: float) -> Supervisor:
@@ -60,12 +61,16 @@ def state_of(book: Book, supervisor: Supervisor, now: float) -> str:
         return "ended"
     if ledger.mistake is not None:
         return "failed"
-    listed = (
-        supervisor.sessions is None or ledger.session in supervisor.sessions or now - ledger.watched_at < JUST_NOW_S
-    )
-    if not (supervisor.alive and ledger.watching and listed):
+    if not (supervisor.alive and ledger.watching and _listed(ledger, supervisor, now)):
         return "unwatched"
     return "hangs" if supervisor.stale else "watched"
+
+
+def _listed(ledger: Ledger, supervisor: Supervisor, now: float) -> bool:
+    """Whether the last heartbeat names this session, or is too old to know of it."""
+    if supervisor.sessions is None or ledger.session in supervisor.sessions:
+        return True
+    return now - ledger.watched_at < JUST_NOW_S + (supervisor.heartbeat_age_s or 0.0)
 
 
 def _of_another_boot(beat: Beat, boot_s: float) -> bool:

@@ -41,6 +41,15 @@ def test_the_last_heartbeat_of_before_a_reboot_is_as_old_as_the_calendar_says(
     assert "supervisor NOT RUNNING; its last heartbeat 1h ago" in " ".join(mat("status")[1].split())
 
 
+def test_a_session_that_is_younger_than_the_last_heartbeat_is_in_the_hands_of_who_hangs(
+    mat: Mat, tell: Tell, state: StatePlaces
+) -> None:
+    """It can't be listed there: the supervisor took it up and stopped before it wrote the next one."""
+    tell(ago=10).working()
+    with supervised(state, age_s=20):
+        assert "SUPERVISOR HANGS" in mat("status")[1]
+
+
 @pytest.mark.parametrize("command", ["why", "status"])
 def test_a_notification_that_reached_nobody_did_not_tell_you(
     mat: Mat, tell: Tell, state: StatePlaces, command: str
