@@ -18,7 +18,7 @@ from matcore.engine.driver import AGENT_NAMED, Outcome, SessionSpec, Sighting, V
 from matcore.engine.shaped import suggestion
 from matcore.errors import BadConfig, OurMistake, Unavailable
 from matcore.places import SessionPlaces
-from tmuxdriver import found, layout, panes, seatdata
+from tmuxdriver import found, installing, layout, panes, seatdata
 from tmuxdriver.attention import Attention
 from tmuxdriver.cells import Rows
 from tmuxdriver.inject import Delivery
@@ -75,7 +75,7 @@ class TmuxDriver:
     def launch(self, spec: SessionSpec, *, resume: Mapping[str, str]) -> Mapping[str, Mapping[str, object]]:
         """Start what is missing of a session. Two at once are one after the other, so nothing starts twice."""
         if shutil.which(self._tmux.binary) is None:
-            raise Unavailable(f"tmux is not on PATH; nothing was started. Install it: {_installing()}")
+            raise Unavailable(f"tmux is not on PATH; nothing was started. First: {installing.command('tmux')}")
         places = SessionPlaces.of(spec.workdir, spec.session)
         places.root.mkdir(mode=0o700, parents=True, exist_ok=True)
         with (places.root / "tmux.lock").open("w") as lock:
@@ -278,21 +278,6 @@ class TmuxDriver:
         if key not in self._profiles:
             self._profiles[key] = load(backend, folders=folders)
         return self._profiles[key]
-
-
-def _installing() -> str:
-    """The command that installs tmux here; package managers are where the system has them, whatever PATH says."""
-    managers = {
-        "apt-get": "sudo apt-get install -y tmux",
-        "dnf": "sudo dnf install -y tmux",
-        "pacman": "sudo pacman -S tmux",
-        "apk": "sudo apk add tmux",
-        "brew": "brew install tmux",
-    }
-    where = "/usr/bin:/bin:/sbin:/usr/sbin:/usr/local/bin:/opt/homebrew/bin"
-    return next(
-        (words for name, words in managers.items() if shutil.which(name, path=where)), "with your package manager"
-    )
 
 
 def _is_exhausted(profile: Profile, told: Mapping[str, object]) -> bool:

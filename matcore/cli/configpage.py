@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Iterator
-from importlib.metadata import entry_points
 from inspect import getdoc
 from pathlib import Path
 from typing import Annotated, get_args, get_origin, get_type_hints
@@ -16,9 +15,11 @@ import msgspec
 
 from baton import runtimes
 from matcore.engine import configtypes as types
+from matcore.engine import drivers
 from matcore.errors import BadConfig
 from matcore.words import handoff
 from matcore.words.prompts import shipped_agents
+from matcore.words.spans import duration
 from tmuxdriver import profile
 
 _HEAD = """\
@@ -60,7 +61,6 @@ _SECTIONS: tuple[tuple[str, type[msgspec.Struct]], ...] = (
     ("tmux", types.Tmux),
     ("baton", types.Baton),
 )
-_UNITS_S = (("d", 86_400), ("h", 3_600), ("m", 60), ("s", 1))
 _MIB = 1024 * 1024
 
 
@@ -112,8 +112,7 @@ def _default(field: msgspec.structs.FieldInfo, meta: msgspec.Meta) -> str:
 def _written(value: object, title: str) -> str:
     """As a person writes it."""
     if title == types.DURATION and isinstance(value, float):
-        count, unit = next((value // size, unit) for unit, size in _UNITS_S if value % size == 0)
-        return f"{count:g}{unit}"
+        return duration(value)
     return f"{value // _MIB}MiB" if title == types.SIZE and isinstance(value, int) else str(value)
 
 
@@ -125,9 +124,7 @@ def _known() -> dict[str, str]:
         "backends": _listed(backends),
         "prompts": _listed(sorted(path.stem for path in folder.glob("*.md"))),
         "checks": _listed(check.name for check in handoff.checks([])),
-        "drivers": " or ".join(
-            f"`{name}`" for name in sorted(point.name for point in entry_points(group="mat.drivers"))
-        ),
+        "drivers": " or ".join(f"`{name}`" for name in drivers.names()),
         "permissions": "; ".join(said for backend in backends if (said := _permissions(folder, backend))),
     }
 
@@ -139,8 +136,7 @@ def _permissions(folder: Path, backend: str) -> str:
         turns = set(runtimes.load(backend, folder.parent).permissions) - {"default"}
     except BadConfig:
         turns = set()
-    told = [*sorted(panes & turns)]
-    text = _listed(told)
+    text = _listed(sorted(panes & turns))
     for where, only in (("tmux", panes - turns), ("baton", turns - panes)):
         if only:
             text = f"{text}{', ' if text else ''}{_listed(sorted(only))} ({where} only)"

@@ -19,22 +19,13 @@ from matcore.engine import config
 from matcore.engine.config import SessionConfig
 from matcore.errors import BadConfig, MatError
 from matcore.places import StatePlaces, state_dir
-from tmuxdriver import profile
+from tmuxdriver import installing, profile
 from tmuxdriver.profile import Profile
 
 OLDEST_TMUX = (3, 2)
 """The first with `extended-keys`, which our configuration sets."""
 ANSWER_WITHIN_S = 10.0
 FILE = "duo.yaml"
-_WHERE_MANAGERS_ARE = "/usr/bin:/bin:/sbin:/usr/sbin:/usr/local/bin:/opt/homebrew/bin"
-"""They are there whatever PATH says."""
-_MANAGERS = {
-    "apt-get": "sudo apt-get install -y",
-    "dnf": "sudo dnf install -y",
-    "pacman": "sudo pacman -S",
-    "apk": "sudo apk add",
-    "brew": "brew install",
-}
 _VERSION = re.compile(r"\d+(?:\.\d+)+")
 _TMUX = re.compile(r"(\d+)\.(\d+)")
 
@@ -62,12 +53,6 @@ def checks(folder: Path) -> list[Check]:
     return [*found, *statechecks.checks(state, folder if described is not None else None)]
 
 
-def install(package: str) -> str:
-    """The command that installs a package here."""
-    found = next((words for name, words in _MANAGERS.items() if shutil.which(name, path=_WHERE_MANAGERS_ARE)), None)
-    return f"{found} {package}" if found else f"install {package} with your package manager"
-
-
 def _python() -> Iterator[Check]:
     yield Check("python", "ok", f"{sys.version.split()[0]} at {sys.executable}")
 
@@ -76,17 +61,22 @@ def _tmux(*, is_needed: bool) -> Iterator[Check]:
     path = shutil.which("tmux")
     if path is None:
         if is_needed:
-            yield Check("tmux", "failed", "is not on PATH", f"{install('tmux')}; or, in duo.yaml: driver: baton")
+            yield Check(
+                "tmux", "failed", "is not on PATH", f"{installing.command('tmux')}; or, in duo.yaml: driver: baton"
+            )
         else:
             yield Check("tmux", "ok", "is not on PATH, and the duo.yaml here does without it")
         return
     said = _answer([path, "-V"]) or ""
     match = _TMUX.search(said)
     if match is None:
-        yield Check("tmux", "failed", f"{path} gives no version ({said or 'no answer'})", install("tmux"))
+        yield Check("tmux", "failed", f"{path} gives no version ({said or 'no answer'})", installing.command("tmux"))
     elif (int(match[1]), int(match[2])) < OLDEST_TMUX:
         yield Check(
-            "tmux", "failed", f"{said} is too old", f"{install('tmux')} ({OLDEST_TMUX[0]}.{OLDEST_TMUX[1]} or newer)"
+            "tmux",
+            "failed",
+            f"{said} is too old",
+            f"{installing.command('tmux')} ({OLDEST_TMUX[0]}.{OLDEST_TMUX[1]} or newer)",
         )
     else:
         yield Check("tmux", "ok", f"{said} at {path}")
@@ -129,7 +119,7 @@ def _file(folder: Path, described: SessionConfig | None, faults: tuple[str, ...]
     """What is described here: is it right, and is there what it names? It is no fault of the machine, so a warning."""
     if faults:
         more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
-        yield Check(FILE, "warning", f"{faults[0]}{more}", "mend it; all of it is told by: mat up --dry-run")
+        yield Check(FILE, "warning", f"{faults[0]}{more}", "mend it; see every fault: mat up --dry-run")
     elif described is not None:
         said = lacking.of(described, folder)
         told = [*said.told_unset(), *said.told_channels()]
@@ -172,7 +162,7 @@ def _program(known: Profile, wanted: bool) -> Check:
     said = _answer([path, "--version"])
     version = _VERSION.search(said or "")
     if said is None or version is None:
-        return Check(known.name, "warning", f"{path} tells no version", f"run {program} --version by hand")
+        return Check(known.name, "warning", f"{path} gives no version", f"run {program} --version by hand")
     if known.recorded and version[0] not in known.recorded and version[0] != known.recorded:
         return Check(
             known.name, "warning", f"{version[0]}; its profile was recorded with {known.recorded}",

@@ -103,7 +103,7 @@ def test_a_tmux_that_is_missing(run: Run, tmp_path: Path) -> None:
     for words in (("up",), ("demo",)):
         done = run("mat", *words, PATH=str(tmp_path / "bin"), TMPDIR=str(tmp_path / "bin"))
         assert done.returncode == 3
-        assert "tmux is not on PATH; nothing was started. Install it: " in done.stderr
+        assert "tmux is not on PATH; nothing was started. First: " in done.stderr
         assert not list((tmp_path / "bin").iterdir())
     assert started(tmp_path) == []
 
