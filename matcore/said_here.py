@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from matcore.errors import BadConfig, Refused
 
 VARIABLES = ("MAT_SESSION", "MAT_ROLE", "MAT_DIR")
+"""What a driver puts into an agent's environment: the session's name, the role, and the session's folder."""
 
 
 class Seat:
@@ -34,14 +35,17 @@ class Seat:
 
     @property
     def peers(self) -> list[str]:
+        """The other roles, in the order of the configuration."""
         return [name for name in self.roles if name != self.role]
 
     @property
     def spool(self) -> str:
+        """This role's own spool."""
         return os.path.join(self.root, "spool", self.role)
 
     @property
     def state_dir(self) -> str:
+        """The supervisor's state folder; the agent's environment may name another."""
         return str(self.about.get("state_dir") or default_state_dir())
 
     @property
@@ -50,7 +54,7 @@ class Seat:
 
     @property
     def cycle(self) -> str | None:
-        """The open cycle."""
+        """The id of the open cycle; None where none is open."""
         cycle = self.about.get("cycle")
         return str(cycle["id"]) if isinstance(cycle, dict) and cycle.get("id") else None
 
@@ -66,11 +70,12 @@ class Seat:
 
     @property
     def max_blocks(self) -> int:
+        """After how many refusals in a row of one file the human is told."""
         blocks = self.about.get("max_blocks")
         return blocks if isinstance(blocks, int) else 3
 
     def delivered(self, peer: str) -> int | None:
-        """The highest number from `peer` that was delivered to this role, where the loop has told one."""
+        """The number of the newest relay from `peer` that was delivered to this role; None where there was none."""
         frontier = self.about.get("frontier")
         mine = frontier.get(self.role) if isinstance(frontier, dict) else None
         seen = mine.get(peer) if isinstance(mine, dict) else None
@@ -78,7 +83,10 @@ class Seat:
 
 
 def here(environ: Mapping[str, str], program: str, nothing: str = "nothing sent") -> Seat:
-    """The seat of the agent that runs `program`. Raises `BadConfig` outside of a session, `Refused` where it ended."""
+    """The seat of the agent that runs `program`. Raises `BadConfig` outside of a session, `Refused` where it ended.
+
+    `nothing` ends every refusal: `nothing sent`, or what else did not happen.
+    """
     missing = [name for name in VARIABLES if not environ.get(name)]
     if missing:
         raise BadConfig(
@@ -96,7 +104,9 @@ def here(environ: Mapping[str, str], program: str, nothing: str = "nothing sent"
             [f"MAT_ROLE is {role!r}, and session {session} has the roles {', '.join(_roles(about))}; {nothing}"]
         )
     if about.get("ended"):
-        raise Refused(f"session {session} has ended; `mat up` starts it again; {nothing}")
+        from matcore.words import again  # Only here: whoever speaks in a living session does not pay for it.
+
+        raise Refused(f"{again.ended(session, str(about.get('workdir') or ''))}; {nothing}")
     return Seat(session, role, os.path.abspath(root), about)
 
 

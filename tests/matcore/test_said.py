@@ -285,7 +285,7 @@ def test_outside_of_a_session_the_sentence_helps(scene: Scene) -> None:
 @pytest.mark.parametrize(
     ("changed", "code", "why"),
     [
-        ({"ended": True}, 1, "has ended"),
+        ({"ended": True}, 1, "has ended; start it again: cd "),
         ({"session": "s2"}, 2, "is about 's2'"),
         ({"roles": [{"name": "plan"}]}, 2, "has the roles plan"),
         ({"roles": "dev"}, 1, "names no roles"),
