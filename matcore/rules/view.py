@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from matcore.rules import debts, gates, overdue
+from matcore.rules import debts, gates
 from matcore.rules.decisions import DeliveryClass
 from matcore.rules.ladder import Stage, stage
 from matcore.rules.moments import seconds, us
@@ -160,12 +160,6 @@ def wakes(state: State) -> tuple[OpenWake, ...]:
         OpenWake(row.message, row.role, row.target, row.delivery_class, row.status, seconds(row.opened_us))
         for row in state.rows
     )
-
-
-def overdue_at(state: State) -> float | None:
-    """When the deadline on progress tells the human, if nothing moves; None if it has, is off, or stands still."""
-    moment = overdue.moment(state)
-    return None if moment is None else seconds(moment)
 
 
 def checked(state: State, number: int) -> Mapping[str, tuple[str, ...]]:

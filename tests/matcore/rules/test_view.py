@@ -14,7 +14,7 @@ def test_an_empty_session() -> None:
     state = initial()
     assert (view.seats(state), view.debt(state), view.cycle(state), view.episode(state)) == ((), None, None, None)
     assert (view.active_gates(state, 0), view.questions(state), view.wakes(state)) == ((), (), ())
-    assert (view.overdue_at(state), view.awaited(state)) == (None, ())
+    assert view.awaited(state) == ()
     assert view.quiet(state, 5) == view.Quiet(0, running=False, due_at=None)
     assert view.watched(state)
 
@@ -29,7 +29,6 @@ def test_a_stall_at_a_glance() -> None:
     assert view.cycle(state) == view.OpenCycle("c1", 0)
     assert view.episode(state) == view.OpenEpisode(1, 605, 1, Stage.FIRST, None)
     assert view.quiet(state, 700) == view.Quiet(95, running=True, due_at=1_205)
-    assert view.overdue_at(state) == 5 + 36 * 600
     assert [(wake.message, wake.role, wake.target, wake.since) for wake in view.wakes(state)] == [
         ("r1", "review", "dev", 5)
     ]
@@ -62,10 +61,9 @@ def test_a_gate_that_only_settles_says_since_when() -> None:
 
 
 def test_after_rung_3_there_is_no_next_step() -> None:
-    """The ladder is silent, and the deadline too was told by it."""
+    """The ladder is silent from then on."""
     play = Play().quiet_cycle().until(1_800)
     assert view.quiet(play.state, 1_900).due_at is None
-    assert view.overdue_at(play.state) is None
 
 
 def test_what_is_on_its_way_is_awaited() -> None:
