@@ -94,9 +94,11 @@ def _chosen(ledger: Ledger, named: str | None) -> Question:
 
 def _no_dialog(ledger: Ledger) -> None:
     """A dialog that was not put as a question can't be answered by a text either. Raises `Refused`."""
+    from matcore.engine.dialogs import GATES
+
     for gate in ledger.gates:
         kind, _, role = gate.partition("/")
-        if kind in ("dialog", "login"):
+        if kind in GATES:
             session = ledger.session
             raise Refused(
                 f"a dialog stands on {role}'s screen, which no text can answer: mat attach {session} {role}; {NOTHING}"

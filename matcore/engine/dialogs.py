@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from matcore.engine.ledger import Ledger
 from matcore.rules.gates import AWAITING_HUMAN, UNKNOWN
 
-_OF_A_DIALOG = ("dialog", "login")
+GATES = ("dialog", "login")
+"""The gates of a dialog itself, by kind."""
 
 
 def told_by(ledger: Ledger, gates: Sequence[str]) -> list[str]:
@@ -24,6 +25,6 @@ def _reason(ledger: Ledger, gate: str) -> str | None:
     kind, _, role = gate.partition("/")
     if kind != UNKNOWN:
         return None
-    held = next((f"{name}/{role}" for name in _OF_A_DIALOG if f"{name}/{role}" in ledger.gates), None)
+    held = next((f"{name}/{role}" for name in GATES if f"{name}/{role}" in ledger.gates), None)
     asks = any(question.dialog and question.role == role for question in ledger.questions.values())
     return held or (AWAITING_HUMAN if asks else None)

@@ -13,7 +13,7 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from matcore.show import phrases, rows, waits, why
+from matcore.show import dialogs, phrases, rows, waits
 from matcore.show.phrases import LAST_RUNG
 from matcore.show.shapes import Snapshot
 from matcore.show.text import plain
@@ -71,8 +71,8 @@ def line(shot: Snapshot) -> Text:
         parts.append(f"baton {plain(shot.baton.role)} for {rows.lasted(shot, shot.baton.since)}")
     if shot.episode is not None:
         parts.append(f"EPISODE {shot.episode.episode}, rung {shot.episode.rung} of {LAST_RUNG}")
-    if shot.gates:
-        parts.append(f"held by {', '.join(plain(gate.gate) for gate in shot.gates)}")
+    if gates := [plain(gate.gate) for gate in shot.gates if not dialogs.explains(shot, gate)]:
+        parts.append(f"held by {', '.join(gates)}")
     if shot.relays:
         parts.append(f"{len(shot.relays)} not arrived")
     if shot.not_delivered:
@@ -98,7 +98,7 @@ def _rows(shot: Snapshot, narrow: bool) -> Iterator[Row]:
         if shot.cycle is not None or shot.baton is not None:
             yield "baton", rows.baton(shot)
         yield from _ladder(shot)
-        gates = [gate for gate in shot.gates if not why.is_of_dialog(shot, gate)]
+        gates = [gate for gate in shot.gates if not dialogs.explains(shot, gate)]
         yield from (("gate", Text(rows.gate(shot, gate), "yellow")) for gate in gates)
         yield from _relays(shot)
         yield "roles" if shot.state == "watched" else "last seen", rows.roles(shot, narrow)
@@ -116,9 +116,11 @@ def _ladder(shot: Snapshot) -> Iterator[Row]:
         yield "", Text(f"{what}: on its way, {rows.lasted(shot, each.since)}", "dim")
     if shot.next is not None:
         text = Text("if nothing moves: ", "yellow" if shot.episode is not None else "dim")
-        text.append(f"{rows.coming_in(shot.next.at, shot.now)} {phrases.coming(shot.next.decision)}")
+        told = dialogs.as_told(shot, shot.next.decision, shot.next.at)
+        text.append(f"{rows.coming_in(shot.next.at, shot.now)} {phrases.coming(told)}")
         if shot.then is not None:
-            said = phrases.coming_then(shot.next.decision, shot.then.decision)
+            told = dialogs.as_told(shot, shot.then.decision, shot.then.at)
+            said = phrases.coming_then(shot.next.decision, told)
             text.append(f"; then {rows.coming_in(shot.then.at, shot.now)} {said}")
         yield "next", text
 

@@ -1,4 +1,4 @@
-"""What a glance at a session says of each role: its state, its agent, and the dialog that stands on its screen."""
+"""What a glance at a session says of each role: its state and its agent."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from matcore.engine import revival
 from matcore.engine.ledger import Ledger
 from matcore.rules import view
 from matcore.rules.state import Status
-from matcore.show import phrases
-from matcore.show.shapes import RoleView, Snapshot
+from matcore.show.shapes import RoleView
 
 
 def role(ledger: Ledger, seat: view.Seat, wall: Callable[[float], float]) -> RoleView:
@@ -30,16 +29,3 @@ def role(ledger: Ledger, seat: view.Seat, wall: Callable[[float], float]) -> Rol
         lived_s=sits.lived_s if sits and is_gone else None,
         said=sits.said if sits and is_gone else "",
     )
-
-
-def see_dialogs(shot: Snapshot) -> None:
-    """A role whose screen a dialog takes is `unknown` to the core; what is known of it is said all the same."""
-    asked = {question.role: question.since for question in shot.questions if question.dialog}
-    gates = {gate.gate: gate.since for gate in shot.gates if gate.cleared is None}
-    for role in shot.roles:
-        login, other = gates.get(f"login/{role.role}"), gates.get(f"dialog/{role.role}")
-        since = [each for each in (asked.get(role.role), login, other) if each is not None]
-        if since:
-            first = "permission" if role.role in asked else "login" if login is not None else "other"
-            seen = phrases.dialog_in(role.evidence)
-            role.dialog, role.dialog_since = seen or first, role.since if seen else min(since)

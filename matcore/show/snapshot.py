@@ -21,7 +21,7 @@ from matcore.places import StatePlaces
 from matcore.rules import decisions as d
 from matcore.rules import view
 from matcore.rules.state import State
-from matcore.show import byitself, failures, seats, waits
+from matcore.show import byitself, dialogs, failures, seats, waits
 from matcore.show.log import outcomes
 from matcore.show.outlook import outlook
 from matcore.show.shapes import (
@@ -115,7 +115,7 @@ def of(book: Book, supervisor: Supervisor, now_s: float, *, is_over: bool = Fals
     )  # fmt: skip
     if state == "watched":
         shot.next, shot.then = _outlook(book, times)
-    seats.see_dialogs(shot)
+    dialogs.see(shot)
     shot.needs = next((wait.needs for wait in waits.of(shot)), None)
     return shot
 

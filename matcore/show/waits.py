@@ -6,8 +6,10 @@ from collections.abc import Iterator
 
 import msgspec
 
+from matcore.engine.dialogs import GATES
 from matcore.rules.facts import HUMAN
-from matcore.show import byitself, endings, failures, phrases
+from matcore.rules.gates import AWAITING_HUMAN
+from matcore.show import byitself, dialogs, endings, failures, phrases
 from matcore.show.phrases import LAST_RUNG
 from matcore.show.shapes import (
     EndedCycle,
@@ -67,7 +69,8 @@ def _all(shot: Snapshot) -> Iterator[Wait]:
         yield _told(shot)
     yield from (_not_worked_on(shot, failed) for failed in shot.failed if failed.sender == HUMAN)
     yield from (_trouble(shot, trouble) for trouble in shot.troubles)
-    yield from (_gate(shot, gate) for gate in shot.gates if is_yours(gate, shot.now))
+    gates = [gate for gate in shot.gates if is_yours(gate, shot.now) and not dialogs.explains(shot, gate)]
+    yield from (_gate(shot, gate) for gate in gates)
     if shot.last_cycle is not None and shot.last_cycle.outcome == "blocked":
         yield _blocked(shot, shot.last_cycle)
     yield from (_not_delivered(shot, notice) for notice in shot.not_delivered)
@@ -173,7 +176,7 @@ def is_yours(gate: GateView, now: float) -> bool:
     """Whether it waits for a person, as far as it is neither a dialog nor a question."""
     kind = gate.gate.partition("/")[0]
     yours = gate.escalated or kind in ONLY_YOURS or (kind in byitself.BLIND and now - gate.since > _BLIND_S)
-    return yours and gate.cleared is None and kind not in ("dialog", "login")
+    return yours and gate.cleared is None and kind not in (*GATES, AWAITING_HUMAN)
 
 
 def _gate(shot: Snapshot, gate: GateView) -> Wait:

@@ -5,9 +5,10 @@ For somebody who is tired and has been called: the answer first, one idea a sent
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
-from matcore.show import endings, failures, phrases, waits
+from matcore.show import dialogs, endings, failures, phrases, waits
 from matcore.show.phrases import LAST_RUNG
 from matcore.show.shapes import GateView, Next, RelayView, RoleView, Snapshot
 from matcore.show.text import clock, duration, moment, plain
@@ -136,15 +137,7 @@ def _seen(role: RoleView) -> str:
 def _held(shot: Snapshot) -> Iterator[str]:
     """What keeps the ladder from acting. After the last rung it never acts, whatever holds."""
     if shot.episode is None or shot.episode.rung < LAST_RUNG:
-        yield from (_gate(shot, gate) for gate in shot.gates if not is_of_dialog(shot, gate))
-
-
-def is_of_dialog(shot: Snapshot, gate: GateView) -> bool:
-    """Whether it says no more than that a dialog stands on a role's screen, which is said already: its gate settles
-    when the dialog is put as a question, and to the core the role is unknown."""
-    kind, _, role = gate.gate.partition("/")
-    at_dialog = any(each.role == role and each.dialog is not None for each in shot.roles)
-    return at_dialog and (kind == "unknown" or (kind in ("dialog", "login") and gate.cleared is not None))
+        yield from (_gate(shot, gate) for gate in shot.gates if not dialogs.explains(shot, gate))
 
 
 def _gate(shot: Snapshot, gate: GateView) -> str:
@@ -170,10 +163,14 @@ def _next(shot: Snapshot) -> Iterator[str]:
         if shot.episode is None or shot.episode.rung < LAST_RUNG:
             yield "If nothing moves, nothing more is decided."
         return
-    yield f"If nothing moves, {phrases.coming(shot.next.decision)} {_when(shot, shot.next)}."
+    yield f"If nothing moves, {phrases.coming(_told(shot, shot.next))} {_when(shot, shot.next)}."
     if shot.then is not None:
-        said = phrases.coming_then(shot.next.decision, shot.then.decision)
+        said = phrases.coming_then(shot.next.decision, _told(shot, shot.then))
         yield f"Then, if still nothing moves, {said} {_when(shot, shot.then)}."
+
+
+def _told(shot: Snapshot, coming: Next) -> Mapping[str, Any]:
+    return dialogs.as_told(shot, coming.decision, coming.at)
 
 
 def _when(shot: Snapshot, coming: Next) -> str:
@@ -188,7 +185,7 @@ def _last(shot: Snapshot) -> Iterator[str]:
         yield "Nothing has been decided yet."
     else:
         when = f"{_for(shot, decision['wall'])} ago ({moment(decision['wall'], shot.now)})"
-        yield f"Last decided, {when}: {phrases.done(decision)}."
+        yield f"Last decided, {when}: {phrases.done(dialogs.as_told(shot, decision, decision['wall']))}."
 
 
 def _sessions(shot: Snapshot) -> Iterator[str]:

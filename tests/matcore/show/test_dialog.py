@@ -84,6 +84,29 @@ def test_a_dialog_that_was_put_as_a_question_is_told_once(mat: Mat, tell: Tell, 
         assert "mat answer" not in said
 
 
+@pytest.mark.parametrize("put", [True, False])
+def test_what_follows_from_a_dialog_is_not_told_beside_it(mat: Mat, tell: Tell, state: StatePlaces, put: bool) -> None:
+    """After an hour the core has told of its gates: the role's unknown state, and the question, are the dialog's."""
+    told = asked(tell(ago=4_000)) if put else standing(tell(ago=4_000), "screen: trust dialog")
+    told.pass_time(3_800)
+    with supervised(state, "duo"):
+        status, why = words(mat, "status"), words(mat, "why")
+    assert "because of awaiting-human." in why if put else "because of dialog/review." in why
+    for said in (status, why):
+        assert "unknown/review" not in said
+        assert "a question waits for you. See to it" not in said
+    assert status.count("DIALOG") == 1
+    assert "HELD" not in status
+
+
+def test_a_decision_before_the_dialog_keeps_its_gates(mat: Mat, tell: Tell, state: StatePlaces) -> None:
+    """What could not be made out then is no dialog of now."""
+    told = tell(ago=2_000).working().fact("role.unknown", 60, role="review", evidence="screen: no composer")
+    told.pass_time(1_500).fact("gate.raised", gate="dialog", role="review", evidence="screen")
+    with supervised(state, "duo"):
+        assert "waking was put off because of unknown/review" in words(mat, "why")
+
+
 def test_a_dialog_in_a_turn_that_a_hook_tells_of(mat: Mat, tell: Tell, state: StatePlaces) -> None:
     """The turn goes on, the role is busy, and all the same somebody has to answer: nobody is said to work."""
     told = tell(ago=200).working()
