@@ -43,8 +43,8 @@ class Evidence(Held):
     hook_says: str | None = None
     """`busy` or `idle` while a hook channel lives and has not been overruled."""
     hook_s: float = 0.0
-    confirmed_s: float = 0.0
-    """Boot time of the last hook that named a text of ours."""
+    confirmed: dict[str, float] = field(default_factory=dict)
+    """The last texts of ours that a hook named, each with that hook's boot time."""
     still: Still | None = None
     is_doubtful: bool = False
     """Whether the last look would have proven idle, had the screen not been written to: one off the beat will tell."""
@@ -209,10 +209,10 @@ class Evidence(Held):
 
     def _heard_prompt(self, at_s: float, data: Mapping[str, object]) -> list[Sighting]:
         found = self._dialog_gone("hook") if self.asked_by_hook else []
-        ours = any(submission.is_in(data) for submission in self.recent)
+        ours = {submission.text for submission in self.recent if submission.is_in(data)}
         if ours:
-            self.unsent = None
-            self.confirmed_s = max(self.confirmed_s, at_s)
+            self.unsent = None if self.unsent is not None and self.unsent.text in ours else self.unsent
+            self.confirmed = {**self.confirmed, **dict.fromkeys(ours, at_s)}
         else:
             found.append(self._sighting("human.acted", "hook", role=self.role))
         self.ends.prompted(data)
@@ -261,8 +261,21 @@ class Evidence(Held):
     # -- submissions ---------------------------------------------------------------------------------------------
 
     def entering(self, submission: Submission) -> None:
-        """Enter is about to be pressed: hooks that come from now on may be about this text."""
+        """Enter is about to be pressed: hooks that come from now on may be about this text.
+
+        An Enter that is held back is tried many times; the texts before this one must not be forgotten over that.
+        """
+        if self.recent and self.recent[-1].text == submission.text:
+            self.recent.pop()
         self.recent.append(submission)
+        self.confirmed = {text: at_s for text, at_s in self.confirmed.items() if self._is_recent(text)}
+
+    def _is_recent(self, text: str) -> bool:
+        return any(text == each.text for each in self.recent)
+
+    def has_confirmed(self, submission: Submission) -> bool:
+        """Whether a hook has named this text since its Enter: one that named an earlier text says nothing of it."""
+        return self.confirmed.get(submission.text, -1.0) >= submission.entered_s
 
     def submitted(self, submission: Submission) -> list[Sighting]:
         """There is evidence that the text arrived. That counts as busy seen, however short the turn was."""

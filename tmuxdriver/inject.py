@@ -280,9 +280,8 @@ class Delivery:
 
     def _is_in(self) -> bool:
         """Positive evidence, strongest first; "it is on the screen" is none."""
-        entered_s = self.entered_s or 0.0
         with self.seat.lock:
-            confirmed = self.seat.evidence.confirmed_s >= entered_s
+            confirmed = self.submission is not None and self.seat.evidence.has_confirmed(self.submission)
         if confirmed:
             self.steps.append("prompt-submitted hook")
             return True

@@ -11,6 +11,7 @@ import pytest
 from matcore.engine.driver import Sighting
 from tmuxdriver.composer import ComposerState
 from tmuxdriver.evidence import Evidence
+from tmuxdriver.left import Left
 from tmuxdriver.limits import ROUNDED_S, Limit
 from tmuxdriver.screen import Screen, State
 from tmuxdriver.submission import Submission
@@ -146,12 +147,48 @@ def test_a_hook_ends_a_turn_at_once(seat: Evidence) -> None:
     text = Submission("[relay r-1] hi", 10.0)
     seat.entering(text)
     assert said(seat.heard("prompt-submitted", 10.1, {"prompt": "[relay r-1] hi"})) == ["role.busy"]
-    assert seat.confirmed_s == 10.1
+    assert seat.has_confirmed(text)
     assert seat.submitted(text) == []
     assert said(seat.heard("turn-ended", 11, {"outcome": "done", "turn_started_boot_s": 10.2})) == [
         "turn.ended ok 10.2",
         "role.idle",
     ]
+
+
+@pytest.mark.field_case("Submitting")
+def test_a_hook_that_names_an_earlier_text_confirms_no_later_one(seat: Evidence) -> None:
+    """A program may tell of a prompt long after its Enter, when it takes it from its queue; each text needs its own."""
+    made_idle(seat)
+    earlier, later = Submission("[relay r-1] hi", 10.0), Submission("[relay r-2] hi", 20.0)
+    for text in (earlier, later):
+        seat.entering(text)
+    seat.heard("prompt-submitted", 20.1, {"prompt": earlier.text})
+    assert seat.has_confirmed(earlier)
+    assert not seat.has_confirmed(later)
+    seat.heard("prompt-submitted", 20.2, {"prompt": later.text})
+    assert seat.has_confirmed(later)
+    assert not seat.has_confirmed(Submission(later.text, 20.3))
+
+
+def test_an_earlier_text_that_is_told_of_leaves_ours_in_the_composer(seat: Evidence) -> None:
+    """What nobody has submitted is still our own text, not a person's draft."""
+    made_idle(seat)
+    earlier, later = Submission("[relay r-1] hi", 10.0), Submission("[relay r-2] hi", 20.0)
+    for text in (earlier, later):
+        seat.entering(text)
+    seat.unsent = Left(later.text, None)
+    seat.heard("prompt-submitted", 20.1, {"prompt": earlier.text})
+    assert seat.unsent is not None
+    seat.heard("prompt-submitted", 20.2, {"prompt": later.text})
+    assert seat.unsent is None
+
+
+def test_an_enter_that_is_held_back_for_long_makes_no_person_of_an_earlier_text(seat: Evidence) -> None:
+    """However often it is tried meanwhile."""
+    made_idle(seat)
+    for text in ("[relay r-1] hi", *("[relay r-2] hi" for _ in range(100))):
+        seat.entering(Submission(text, 10.0))
+    assert "human.acted" not in said(seat.heard("prompt-submitted", 11, {"prompt": "[relay r-1] hi"}))
 
 
 def test_a_turn_that_ended_before_the_evidence_was_in_is_not_opened_again(seat: Evidence) -> None:
