@@ -20,7 +20,7 @@ from tmuxdriver.compare import holds, picture
 from tmuxdriver.evidence import STILL_S
 from tmuxdriver.left import Left
 from tmuxdriver.panes import Identity, Pane
-from tmuxdriver.process import runs_agent
+from tmuxdriver.process import is_tmux, runs_agent
 from tmuxdriver.screen import Screen, read
 from tmuxdriver.seat import Seat
 from tmuxdriver.server import CommandFailed, NoServer, Tmux, TmuxError, Unreachable
@@ -69,7 +69,9 @@ class Delivery:
         """The outcome, whatever happens on the way. Bounded by the timeouts of tmux and `MOST_S`."""
         try:
             held_back = self._preflight() or self._paste()
-        except NoServer:
+        except NoServer as err:
+            if is_tmux(int(self.identity.server_pid)):
+                return self._refused("tmux-unreachable", str(err))
             return self._ended(Verdict.GONE, "no tmux server")
         except TmuxError as err:
             return self._refused("tmux-unreachable", str(err))

@@ -15,8 +15,6 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 
-import psutil
-
 from matcore.engine.clock import boot_s
 from matcore.engine.driver import Sighting
 from tmuxdriver import lastwords, panes
@@ -24,7 +22,7 @@ from tmuxdriver.attention import Attention
 from tmuxdriver.cells import Capture
 from tmuxdriver.compare import picture
 from tmuxdriver.panes import Listing, Pane
-from tmuxdriver.process import find_agent, in_foreground
+from tmuxdriver.process import find_agent, in_foreground, is_tmux
 from tmuxdriver.rest import OFF_BEAT_S
 from tmuxdriver.screen import Screen, read
 from tmuxdriver.seat import Seat
@@ -97,7 +95,7 @@ class Watcher:
             return panes.look(self._tmux)
         except NoServer:
             pids = {seat.identity.server_pid for seat in seats if seat.identity is not None}
-            if any(_is_tmux(int(pid)) for pid in pids):
+            if any(is_tmux(int(pid)) for pid in pids):
                 raise  # its socket was removed, but it lives
             return Listing({}, ())
 
@@ -242,10 +240,3 @@ def _needs_look(seat: Seat, pane: Pane, now_s: float) -> bool:
         return evidence.ends.shows(evidence.screen)
     written_since = seat.captured_wall_s < int(pane.values["window_activity"] or 0) + 1.1
     return pane.changes != seat.changes or written_since or evidence.waits()
-
-
-def _is_tmux(pid: int) -> bool:
-    try:
-        return psutil.Process(pid).name().startswith("tmux")
-    except psutil.Error:
-        return False

@@ -118,3 +118,12 @@ def _lives_elsewhere(pid: int) -> bool:
         return psutil.Process(pid).status() not in (psutil.STATUS_STOPPED, psutil.STATUS_ZOMBIE)
     except psutil.NoSuchProcess:
         return False
+
+
+def is_tmux(pid: int) -> bool:
+    """Whether a tmux server lives with this pid, for one whose socket was removed can't be asked and is not gone."""
+    try:
+        process = psutil.Process(pid)
+        return process.name().startswith("tmux") and _lives(process)
+    except psutil.Error:
+        return False

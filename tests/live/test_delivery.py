@@ -7,6 +7,7 @@ import signal
 import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import psutil
 import pytest
@@ -227,6 +228,20 @@ def test_a_server_that_hangs_is_not_a_server_without_panes(make_rig: MakeRig) ->
         os.kill(pid, signal.SIGCONT)
     rig.wait_to_see("gate.cleared", gate="tmux-unreachable")
     assert TEXT not in rig.typed()
+    delivered_once(rig)
+
+
+@pytest.mark.field_case("Restarts")
+def test_a_server_whose_socket_was_removed_is_not_gone(make_rig: MakeRig) -> None:
+    """It lives, and so do its agents: what nobody can reach waits behind a gate, and arrives when it can be reached."""
+    rig = make_rig()
+    rig.up()
+    socket = Path(rig.person("display-message", "-p", "#{socket_path}").strip())
+    aside = socket.rename(socket.with_name(f"{socket.name}-aside"))
+    try:
+        assert rig.deliver(TEXT).gate == "tmux-unreachable"
+    finally:
+        aside.rename(socket)
     delivered_once(rig)
 
 
