@@ -18,8 +18,8 @@ from matcore.engine import configtypes as types
 from matcore.engine import drivers
 from matcore.errors import BadConfig
 from matcore.words import handoff
+from matcore.words.figures import duration
 from matcore.words.prompts import shipped_agents
-from matcore.words.spans import duration
 from tmuxdriver import profile
 
 _HEAD = """\

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ from matcore.places import SessionPlaces
 from matcore.rules import decisions as d
 from matcore.rules import view
 from matcore.words import marks, messages
+from matcore.words.figures import clock
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,9 +147,8 @@ class Scribe:
                 return {"cycle": notify.cycle or "", **_course(ledger.tally.last), **ledger.last_cycle}
 
     def when(self, at: float) -> str:
-        """A journal time as a person's local time with its offset."""
-        moment = datetime.fromtimestamp(self._wall_of(at)).astimezone()
-        return moment.strftime("%Y-%m-%d %H:%M:%S %z")
+        """A journal time as people read it: local time with its offset."""
+        return clock(self._wall_of(at))
 
     def _next(self, kind: str) -> str:
         return f"{kind}-{self._book.ledger.injected + 1}"

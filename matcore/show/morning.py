@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from matcore.show.recap import MOST, CycleView, Recap, Stall
 from matcore.show.text import clock, duration, moment, plain, short
+from matcore.words.figures import counted
 
 _TOLD = 6
 
@@ -48,8 +49,8 @@ def _session(recap: Recap, now_s: float) -> Iterator[str]:
 
 def _cycle(cycle: CycleView, now_s: float) -> str:
     end_s = now_s if cycle.ended is None else cycle.ended
-    course = [duration(end_s - cycle.opened), _counted(cycle.handoffs, "handoff")]
-    course += [_counted(cycle.stalls, "stall")] if cycle.stalls else []
+    course = [duration(end_s - cycle.opened), counted(cycle.handoffs, "handoff")]
+    course += [counted(cycle.stalls, "stall")] if cycle.stalls else []
     by = f" by {plain(cycle.by)}" if cycle.by else " by the session's end" if cycle.outcome == "cut off" else ""
     when = "" if cycle.ended is None else f" at {moment(cycle.ended, now_s)}"
     reason = f" ({short(cycle.reason, MOST)})" if cycle.reason else ""
@@ -63,10 +64,6 @@ def _stall(stall: Stall, now_s: float) -> str:
     end = "open until the session's end" if stall.by == "session" else end
     told = ", you were told" if stall.told else ""
     lasted = (now_s if stall.closed is None else stall.closed) - stall.opened
-    cost = _counted(stall.nudges, "nudge")
+    cost = counted(stall.nudges, "nudge")
     span = f"lasted {duration(lasted)} after {duration(stall.still_s - lasted)} of quiet"
     return f"from {moment(stall.opened, now_s)}, {owed}; {end}{told}; {span}, {cost}"
-
-
-def _counted(count: int, what: str) -> str:
-    return f"{count} {what}{'' if count == 1 else 's'}"

@@ -17,6 +17,7 @@ from matcore.show import dialogs, phrases, rows, waits
 from matcore.show.phrases import LAST_RUNG
 from matcore.show.shapes import Snapshot
 from matcore.show.text import plain
+from matcore.words.figures import counted
 
 BORDERS = {
     "watched": "green", "unwatched": "bold red", "hangs": "bold red", "failed": "bold red", "unreadable": "bold red",
@@ -104,8 +105,8 @@ def _rows(shot: Snapshot, narrow: bool) -> Iterator[Row]:
         yield "roles" if shot.state == "watched" else "last seen", rows.roles(shot, narrow)
         yield "goal", rows.goal(shot)
     if shot.set_aside:
-        files = "1 file" if shot.set_aside == 1 else f"{shot.set_aside} files"
-        yield "aside", Text(f"{files} of agents set aside: mat log {plain(shot.session)} --kind engine.set_aside")
+        see = f"mat log {plain(shot.session)} --kind engine.set_aside"
+        yield "aside", Text(f"{counted(shot.set_aside, 'file')} of agents set aside: {see}")
 
 
 def _ladder(shot: Snapshot) -> Iterator[Row]:

@@ -1,17 +1,12 @@
-"""How times, durations and foreign text are written for people: local time with offset, "7m 12s", harmless."""
+"""How foreign text is written for people, so that it is harmless, and times beside it."""
 
 from __future__ import annotations
 
 import json
 import unicodedata
-from datetime import datetime
 
-from matcore.words.spans import duration as duration  # every length of time is written alike
-
-
-def clock(wall_s: float) -> str:
-    """Local time with its offset, to the second: `2026-11-30 02:11:09+0100`."""
-    return datetime.fromtimestamp(wall_s).astimezone().strftime("%Y-%m-%d %H:%M:%S%z")
+from matcore.words.figures import clock as clock  # every time is written alike, here and in what is sent
+from matcore.words.figures import duration as duration
 
 
 def moment(wall_s: float, now_s: float) -> str:

@@ -13,9 +13,9 @@ from typing import Any
 
 from matcore.rules.gates import AWAITING_HUMAN
 from matcore.words import again
+from matcore.words.figures import counted, duration
 from matcore.words.gates import ending, meaning
 from matcore.words.shape import LIMIT, clean, line, middle, size
-from matcore.words.spans import duration
 
 _NAME = 40
 _GATES = 200
@@ -186,12 +186,8 @@ def _cycle_completed(
 def _course(took_s: float | None, handoffs: int, stalls: int) -> Sequence[str]:
     if took_s is None:
         return ()
-    said = [duration(took_s), _counted(handoffs, "handoff"), *([_counted(stalls, "stall")] if stalls else [])]
+    said = [duration(took_s), counted(handoffs, "handoff"), *([counted(stalls, "stall")] if stalls else [])]
     return (f"It took {', '.join(said)}.",)
-
-
-def _counted(count: int, what: str) -> str:
-    return f"{count} {what}{'' if count == 1 else 's'}"
 
 
 def _closing(session: str, by: str) -> Sequence[str]:

@@ -92,7 +92,7 @@ FACTS: dict[str, tuple[str, dict[str, object]]] = {
     ),
     "cycle-blocked-by-human": ("cycle-blocked", {"session": S, "cycle": "c1", "by": "human"}),
     "crash-loop": ("crash-loop", {"session": S, "role": "dev"}),
-    "crash-loop-again": ("crash-loop", {"session": S, "role": "dev", "since": "2026-11-30 20:44:02 +0100"}),
+    "crash-loop-again": ("crash-loop", {"session": S, "role": "dev", "since": "2026-11-30 20:44:02+0100"}),
     "crash-loop-at-once": (
         "crash-loop",
         {"session": S, "role": "dev", "program": "claude", "lived_s": 1.4, "said": "Starting\nError: no key\n"},
