@@ -8,9 +8,11 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from matcore.engine import wholefile
+
 SIZE_BYTES = 1024 * 1024
 LEFT_FREE = 4
-"""It is put back only where so many times its size is free, so that it is never what fills the disk."""
+"""It is put back only where this many times its size is free, so that it is never what fills the disk."""
 
 
 class Ballast:
@@ -29,7 +31,7 @@ class Ballast:
             return False
 
     def free(self) -> bool:
-        """Give its space up. False if there was none to give, or it can't be given."""
+        """Give its space up. False where there was none, or where it can't be removed."""
         try:
             self._path.unlink()
         except OSError:
@@ -37,28 +39,14 @@ class Ballast:
         return True
 
     def restore(self) -> bool:
-        """Put it back where there is room again. Whether it is held now."""
+        """Put it back where there is room again. Returns whether it is held now."""
         if self.held:
             return True
-        draft = self._path.with_name(f".{self._path.name}")
         try:
             room = os.statvfs(self._path.parent)
             if room.f_bavail * room.f_frsize < LEFT_FREE * self._size:
                 return False
-            handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-            with os.fdopen(handle, "wb") as file:
-                file.write(os.urandom(self._size))
-                file.flush()
-                os.fsync(file.fileno())
-            draft.rename(self._path)
+            wholefile.write(self._path, os.urandom(self._size), durable=True)
         except OSError:
-            _forget(draft)
             return False
         return True
-
-
-def _forget(draft: Path) -> None:
-    try:
-        draft.unlink()
-    except OSError:
-        return

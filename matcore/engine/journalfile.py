@@ -22,6 +22,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import quote
 
+from matcore import spoolfile
 from matcore.errors import OurMistake, Refused, Unavailable
 
 SCHEMA_VERSION = 1
@@ -150,14 +151,14 @@ def make(path: Path, *, session: str, rules: str) -> None:
     """
     draft = path.parent / f".{path.name}-{secrets.token_hex(8)}"
     try:
-        _make_folder(path.parent)
+        spoolfile.make_folder(str(path.parent))
         os.close(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o600))
         try:
             _write_schema(draft, session=session, rules=rules)
             os.link(draft, path)
         finally:
             draft.unlink()
-        _sync_folder(path.parent)
+        spoolfile.sync_folder(str(path.parent))
     except JournalUnusable:
         raise
     except FileExistsError as error:
@@ -168,12 +169,6 @@ def make(path: Path, *, session: str, rules: str) -> None:
         raise JournalUnusable(f"{path}: {error.strerror}; the journal could not be made") from error
 
 
-def _make_folder(folder: Path) -> None:
-    if not folder.exists():
-        _make_folder(folder.parent)
-        folder.mkdir(mode=0o700, exist_ok=True)
-
-
 def _write_schema(draft: Path, *, session: str, rules: str) -> None:
     with named_errors(draft), contextlib.closing(sqlite3.connect(draft, isolation_level=None)) as db:
         db.executescript(_SCHEMA)
@@ -181,14 +176,6 @@ def _write_schema(draft: Path, *, session: str, rules: str) -> None:
         db.executemany("INSERT INTO meta VALUES (?, ?)", list(meta.items()))
         db.execute("COMMIT")
         db.execute("PRAGMA journal_mode = WAL")
-
-
-def _sync_folder(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def connect_to_write(path: Path) -> sqlite3.Connection:

@@ -50,11 +50,11 @@ def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
 
 
 def test_a_link_in_its_way_is_not_followed(tmp_path: Path) -> None:
-    """Restoring does not write through a link."""
+    """Restoring takes the link's place and does not write through it."""
     victim = tmp_path / "victim"
     victim.write_text("mine")
-    (tmp_path / ".ballast").symlink_to(victim)
-    Ballast(tmp_path / "ballast", 1024).restore()
+    (tmp_path / "ballast").symlink_to(victim)
+    assert Ballast(tmp_path / "ballast", 1024).restore()
     assert victim.read_text() == "mine"
 
 
