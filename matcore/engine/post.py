@@ -196,9 +196,7 @@ class Post:
         if job is None:
             return
         session = self._session
-        note: dict[str, Any] = {"job": job.id, "kind": job.kind, "role": job.role, "verdict": str(outcome.verdict)}
-        note |= {"gate": outcome.gate, "evidence": outcome.evidence, "relay": job.relay}
-        items: list[Item] = [Note("engine.injected", note)]
+        items: list[Item] = [_injected(job.id, job.kind, job.role, job.relay, outcome)]
         refused = outcome.verdict is Verdict.REFUSED
         if not (refused and job.patient):
             items += _means(job.kind, job.relay, job.decision, outcome)
@@ -218,15 +216,8 @@ class Post:
     def lost(self, flight: Flight) -> None:
         """A supervisor before this one ended while this was on its way: nobody knows what became of it."""
         outcome = Outcome(Verdict.UNCONFIRMED, "the supervisor ended before the outcome was known")
-        note: dict[str, Any] = {
-            "job": flight.job,
-            "kind": flight.kind,
-            "role": flight.role,
-            "verdict": str(outcome.verdict),
-        }
-        note |= {"gate": None, "evidence": outcome.evidence, "relay": flight.relay}
-        means = _means(flight.kind, flight.relay, flight.decision, outcome)
-        self._session.commit([Note("engine.injected", note), *means])
+        note = _injected(flight.job, flight.kind, flight.role, flight.relay, outcome)
+        self._session.commit([note, *_means(flight.kind, flight.relay, flight.decision, outcome)])
         # If it was typed, the turn that has begun since is its turn.
         self._landed[flight.role] = (self._session.clock.boot_s(flight.at), self._session.book.at)
 
@@ -234,6 +225,11 @@ class Post:
         """The driver names the gate by itself; the next try follows its end, or this timer should that be missed."""
         wait_s = min(2 * self._retry[role].wait_s, LAST_RETRY_S) if role in self._retry else FIRST_RETRY_S
         self._retry[role] = _Retry(self._session.host.boot_s() + wait_s, wait_s)
+
+
+def _injected(job: str, kind: str, role: str, relay: str | None, outcome: Outcome) -> Note:
+    about = {"job": job, "kind": kind, "role": role, "verdict": str(outcome.verdict)}
+    return Note("engine.injected", {**about, "gate": outcome.gate, "evidence": outcome.evidence, "relay": relay})
 
 
 def _means(kind: str, relay: str | None, decision: int | None, outcome: Outcome) -> list[Item]:

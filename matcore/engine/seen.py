@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from matcore.engine.session import Session
 
 FAILED = "driver-failed"
-_BLIND = (FAILED, "tmux-unreachable")
+BLIND = (FAILED, "tmux-unreachable")
+"""Gates under which nothing can be looked at."""
 
 
 class Seen:
@@ -135,7 +136,7 @@ class Seen:
     def blind(self) -> None:
         """What has not been seen for a window is unknown."""
         session = self._session
-        for name in _BLIND:
+        for name in BLIND:
             raised = session.ledger.gates.get(name)
             if raised is not None and session.clock.now() - raised.since >= session.ledger.window_s:
                 for role in session.roles:

@@ -10,12 +10,11 @@ from matcore.engine import rounds
 from matcore.engine.book import Book
 from matcore.engine.driver import DIALOG_ASKED_S
 from matcore.engine.ledger import Ledger
+from matcore.engine.seen import BLIND
 from matcore.rules import gates
 from matcore.rules.facts import Fact, GateCleared, QuestionAsked, RelayDelivered, RoleBusy, RoleUnknown
 from matcore.show import phrases
 
-BLIND = ("tmux-unreachable", "driver-failed")
-"""Gates under which nothing can be looked at."""
 _LETS_TYPE = "declared-wait"
 _DIALOG = "dialog"
 

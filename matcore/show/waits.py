@@ -7,9 +7,10 @@ from collections.abc import Iterator
 import msgspec
 
 from matcore.engine.dialogs import GATES
+from matcore.engine.seen import BLIND
 from matcore.rules.facts import HUMAN
 from matcore.rules.gates import AWAITING_HUMAN
-from matcore.show import byitself, dialogs, endings, failures, phrases
+from matcore.show import dialogs, endings, failures, phrases
 from matcore.show.phrases import LAST_RUNG
 from matcore.show.shapes import (
     EndedCycle,
@@ -175,7 +176,7 @@ def _trouble(shot: Snapshot, trouble: TroubleView) -> Wait:
 def is_yours(gate: GateView, now: float) -> bool:
     """Whether it waits for a person, as far as it is neither a dialog nor a question."""
     kind = gate.gate.partition("/")[0]
-    yours = gate.escalated or kind in ONLY_YOURS or (kind in byitself.BLIND and now - gate.since > _BLIND_S)
+    yours = gate.escalated or kind in ONLY_YOURS or (kind in BLIND and now - gate.since > _BLIND_S)
     return yours and gate.cleared is None and kind not in (*GATES, AWAITING_HUMAN)
 
 
