@@ -100,6 +100,11 @@ class Evidence(Held):
             case "starting" | "gone" | "unknown":
                 return self._seen_nothing(now_s, screen)
 
+    def was_out_of_sight(self) -> None:
+        """For a while nobody could look: what the next look shows may be from before, and proves nothing alone."""
+        if self.still is not None:
+            self.still.is_restless, self.still.off_beat = True, 0
+
     def holds_left(self, screen: Screen) -> bool:
         """Whether what stands in the composer is a text of ours that was never submitted, and no person's draft."""
         return self.unsent is not None and self.unsent.stands_in(screen)

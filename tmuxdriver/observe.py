@@ -33,6 +33,8 @@ HOOKED_LOOK_S = 5.0
 """While hooks tell of a turn the screen is only looked at for what hooks don't tell."""
 ABSENT_S = 2.0
 PROCESS_LOOK_S = 5.0
+OUT_OF_SIGHT_S = 5.0
+"""After so long without a tick (a suspended machine, a halt) a screen may not have gone on yet since the last one."""
 _GONE_TICKS = 2
 
 
@@ -47,11 +49,13 @@ class Watcher:
         self._gated: set[str] = set()
         self._hooks_s: dict[tuple[str, str], float] = {}
         self._failed = False
+        self._ticked_s = 0.0
 
     def tick(self, seats: Sequence[Seat]) -> list[Sighting]:
         """What has changed since the last tick."""
         now_s = boot_s()
         failed, self._failed = self._failed, True
+        out_of_sight, self._ticked_s = now_s - self._ticked_s > OUT_OF_SIGHT_S, now_s
         try:
             listing = self._listing(seats)
         except TmuxError as err:
@@ -63,6 +67,10 @@ class Watcher:
         for seat in seats:
             if seat.identity is not None and self._listed(seat, listing, now_s, found):
                 wanted[seat.identity.pane_id] = seat
+        if out_of_sight:
+            for seat in seats:
+                with seat.lock:
+                    seat.evidence.was_out_of_sight()
         found += self._looks(wanted) if wanted else []
         found += self._looks_off_the_beat(wanted)
         found = lastwords.added(self._tmux, found, seats)

@@ -81,6 +81,21 @@ def test_a_screen_that_keeps_our_time_is_looked_at_off_the_beat_before_it_is_idl
     assert said(seat.looked(6.45, IDLE, "i", "106")) == ["turn.ended ok", "role.idle"]
 
 
+@pytest.mark.field_case("Restarts")
+def test_a_screen_that_nobody_could_look_at_meanwhile_is_looked_at_off_the_beat_first(seat: Evidence) -> None:
+    """After a halt of tmux or of the machine the first look may still show what stood there before it."""
+    seat.looked(0, BUSY, "b", "99")
+    seat.looked(1, IDLE, "i", "100")
+    seat.was_out_of_sight()
+    assert seat.looked(60, IDLE, "i", "100") == []
+    assert seat.is_doubtful
+    assert seat.looked(60.25, BUSY, "b", "160") == []
+    seat.looked(61, IDLE, "i", "160")
+    seat.was_out_of_sight()
+    assert seat.looked(90, IDLE, "i", "160") == seat.looked(90.25, IDLE, "i", "160") == []
+    assert said(seat.looked(90.45, IDLE, "i", "160")) == ["turn.ended ok", "role.idle"]
+
+
 @pytest.mark.field_case("Idle and busy")
 def test_a_new_prompt_in_the_transcript_is_a_turn_although_nothing_marks_it(seat: Evidence) -> None:
     """An answer that streams may show no mark at all; its turn ends when the screen stands still."""
