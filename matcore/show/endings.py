@@ -6,7 +6,7 @@ from math import ceil
 
 from matcore.show import phrases
 from matcore.show.shapes import RoleView, Snapshot
-from matcore.show.text import duration, moment, plain, short
+from matcore.show.text import due, duration, lasted, plain, short
 from matcore.words.notices import last_line
 
 SOON_S = 60.0
@@ -22,7 +22,7 @@ def told(shot: Snapshot, role: RoleView) -> str:
 
 def how(shot: Snapshot, role: RoleView) -> str:
     """`review's agent (claude) ended within 2s of its start, 8s ago`, or for how long it has been gone."""
-    name, since = plain(role.role), duration(max(0.0, shot.now - role.since))
+    name, since = plain(role.role), lasted(role.since, shot.now)
     seen = phrases.evidence(role.evidence)
     why = f" ({seen})" if seen else ""
     if role.lived_s is None or role.lived_s > SOON_S:
@@ -39,10 +39,5 @@ def left(role: RoleView) -> str:
 def then(shot: Snapshot, role: RoleView) -> str:
     """What mat does about it by itself; empty where it does nothing."""
     if role.restarts_at is not None:
-        return f"mat starts it again {when(shot, role.restarts_at)}"
+        return f"mat starts it again {due(role.restarts_at, shot.now)}"
     return "mat starts it no more, for it ended again and again" if role.crash_loop else ""
-
-
-def when(shot: Snapshot, at: float) -> str:
-    """`in 7s, at 02:11:09+0100`, or `now`."""
-    return f"in {duration(at - shot.now)}, at {moment(at, shot.now)}" if at > shot.now else "now"

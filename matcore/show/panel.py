@@ -16,7 +16,7 @@ from rich.text import Text
 from matcore.show import dialogs, phrases, rows, waits
 from matcore.show.phrases import LAST_RUNG
 from matcore.show.shapes import Snapshot
-from matcore.show.text import plain
+from matcore.show.text import lasted, plain
 from matcore.words.figures import counted
 
 BORDERS = {
@@ -69,7 +69,7 @@ def line(shot: Snapshot) -> Text:
     if shot.needs is not None:
         parts.append(shot.needs)
     if shot.baton is not None:
-        parts.append(f"baton {plain(shot.baton.role)} for {rows.lasted(shot, shot.baton.since)}")
+        parts.append(f"baton {plain(shot.baton.role)} for {lasted(shot.baton.since, shot.now)}")
     if shot.episode is not None:
         parts.append(f"EPISODE {shot.episode.episode}, rung {shot.episode.rung} of {LAST_RUNG}")
     if gates := [plain(gate.gate) for gate in shot.gates if not dialogs.explains(shot, gate)]:
@@ -114,7 +114,7 @@ def _ladder(shot: Snapshot) -> Iterator[Row]:
         return
     for each in shot.awaits:
         what = phrases.on_its_way(each.event, each.role or "")
-        yield "", Text(f"{what}: on its way, {rows.lasted(shot, each.since)}", "dim")
+        yield "", Text(f"{what}: on its way, {lasted(each.since, shot.now)}", "dim")
     if shot.next is not None:
         text = Text("if nothing moves: ", "yellow" if shot.episode is not None else "dim")
         told = dialogs.as_told(shot, shot.next.decision, shot.next.at)

@@ -9,7 +9,7 @@ from rich.text import Text
 from matcore.show import endings, phrases, waits, why
 from matcore.show.phrases import LAST_RUNG
 from matcore.show.shapes import EpisodeView, GateView, RelayView, RoleView, Snapshot
-from matcore.show.text import duration, moment, plain, short
+from matcore.show.text import duration, lasted, moment, plain, short
 from matcore.show.waits import Wait
 
 STYLES = {"busy": "green", "idle": "cyan", "gone": "bold red", "unknown": "yellow"}
@@ -40,7 +40,7 @@ def now(shot: Snapshot) -> Text:
         found = [role for role in shot.roles if role.status == status]
         if found:
             who = f"{' and '.join(plain(role.role) for role in found)} {one if len(found) == 1 else many}"
-            since = lasted(shot, min(role.since for role in found))
+            since = lasted(min(role.since for role in found), shot.now)
             said = who if status == "busy" else f"what {who} can't be made out"
             if status == "unknown" and not any(role.evidence for role in found):
                 said = f"nothing has been seen of {' and '.join(plain(role.role) for role in found)} yet"
@@ -59,7 +59,7 @@ def _quiet(shot: Snapshot) -> Text:
         return Text("nobody works, and no cycle is open")
     if paused is not None:
         how = f"mat resume {plain(shot.session)}"
-        return Text(f"you paused it {lasted(shot, paused.since)} ago, so nobody is woken; free it: {how}", "yellow")
+        return Text(f"you paused it {lasted(paused.since, shot.now)} ago, so nobody is woken; free it: {how}", "yellow")
     text = Text(f"nobody works, quiet for {duration(shot.quiet_s)}", STYLES["idle"])
     return text.append("; waking is held back", "yellow") if shot.is_due and shot.gates else text
 
@@ -70,7 +70,7 @@ def baton(shot: Snapshot) -> Text:
     if held is None:
         return Text("nobody owes a handoff", "dim")
     text = Text().append(plain(held.role), "bold")
-    text.append(f" for {lasted(shot, held.since)}, since {moment(held.since, shot.now)}")
+    text.append(f" for {lasted(held.since, shot.now)}, since {moment(held.since, shot.now)}")
     text.append(f" ({plain(held.relay)} from {plain(held.sender)}", "dim")
     return text.append("" if held.delivered else ", not delivered yet", "yellow").append(")", "dim")
 
@@ -78,7 +78,7 @@ def baton(shot: Snapshot) -> Text:
 def episode(shot: Snapshot, opened: EpisodeView) -> Text:
     """How far the ladder has come."""
     text = Text().append(f"{opened.episode}, rung {opened.rung} of {LAST_RUNG}", "bold yellow")
-    return text.append(f", open for {lasted(shot, opened.opened)}", "yellow")
+    return text.append(f", open for {lasted(opened.opened, shot.now)}", "yellow")
 
 
 def gate(shot: Snapshot, held: GateView) -> str:
@@ -87,7 +87,7 @@ def gate(shot: Snapshot, held: GateView) -> str:
     if held.cleared is not None:
         left = "" if held.until is None else f" for {duration(max(0.0, held.until - shot.now))} more"
         return f"{name} is over, held{left} in case it comes back"
-    text = f"{name} for {lasted(shot, held.since)}"
+    text = f"{name} for {lasted(held.since, shot.now)}"
     if held.until is not None:
         text += f", ends in {duration(max(0.0, held.until - shot.now))}"
     if held.escalated:
@@ -107,7 +107,7 @@ def _is_told_above(shot: Snapshot, gate: GateView) -> bool:
 
 def relay(shot: Snapshot, sent: RelayView) -> Text:
     """One that did not arrive, or may not have, and why."""
-    way = f"{plain(sent.id)} from {plain(sent.sender)} to {plain(sent.to)}, for {lasted(shot, sent.since)}"
+    way = f"{plain(sent.id)} from {plain(sent.sender)} to {plain(sent.to)}, for {lasted(sent.since, shot.now)}"
     if sent.status == "pending":
         reason = why.held_by(sent, shot.now)
         return Text(f"{way}: not delivered yet{f', {reason}' if reason else ''}", "yellow")
@@ -140,7 +140,7 @@ def _role(shot: Snapshot, role: RoleView) -> list[Text]:
     return [
         Text(plain(role.role), "bold" if holds else ""),
         Text(status, style),
-        Text(lasted(shot, role.since)),
+        Text(lasted(role.since, shot.now)),
         Text(about, "dim"),
     ]
 
@@ -151,21 +151,16 @@ def goal(shot: Snapshot) -> Text:
         ended = shot.last_cycle
         text = Text("")
         if ended is not None:
-            done = f"{plain(ended.cycle)} was {ended.outcome} by {plain(ended.by)} {lasted(shot, ended.ended)} ago"
+            done = f"{plain(ended.cycle)} was {ended.outcome} by {plain(ended.by)} {lasted(ended.ended, shot.now)} ago"
             text.append(f"{done}{f' ({short(ended.reason, _MOST_TEXT)})' if ended.reason else ''}; ")
         how = f'mat cycle open --session {plain(shot.session)} --goal "TEXT"'
         return text.append(f"no cycle is open, so nobody is woken; open one: {how}", "yellow")
     text = Text(short(shot.goal, _MOST_TEXT) if shot.goal else "(none named)", "")
     if shot.cycle_since is not None:
-        text.append(f" ({plain(shot.cycle)}, for {lasted(shot, shot.cycle_since)})", "dim")
+        text.append(f" ({plain(shot.cycle)}, for {lasted(shot.cycle_since, shot.now)})", "dim")
     return text
 
 
 def coming_in(at: float, now_s: float) -> str:
     """`in 3m 2s`, or `now`."""
     return f"in {duration(at - now_s)}" if at > now_s else "now"
-
-
-def lasted(shot: Snapshot, since: float) -> str:
-    """How long ago that was when it was looked at."""
-    return duration(max(0.0, shot.now - since))

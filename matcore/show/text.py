@@ -16,6 +16,16 @@ def moment(wall_s: float, now_s: float) -> str:
     return rest if clock(now_s).startswith(f"{date} ") else told
 
 
+def lasted(since_s: float, now_s: float) -> str:
+    """How long it is since then; `0s` where clocks disagree."""
+    return duration(max(0.0, now_s - since_s))
+
+
+def due(at_s: float, now_s: float) -> str:
+    """`in 7s, at 02:11:09+0100`, or `now`."""
+    return f"in {duration(at_s - now_s)}, at {moment(at_s, now_s)}" if at_s > now_s else "now"
+
+
 def plain(text: object) -> str:
     """Foreign text on one line, its control characters made visible: nothing in it can move a cursor."""
     said = str(text)

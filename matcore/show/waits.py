@@ -22,7 +22,7 @@ from matcore.show.shapes import (
     Snapshot,
     TroubleView,
 )
-from matcore.show.text import duration, moment, plain, short
+from matcore.show.text import duration, lasted, moment, plain, short
 from matcore.words import again
 
 ONLY_YOURS = ("no-agent", "input-off", "synchronized")
@@ -118,7 +118,7 @@ def _question(shot: Snapshot, question: QuestionView) -> Wait:
     name, role, text = plain(shot.session), plain(question.role), plain(question.text).strip()
     several = sum(not each.dialog for each in shot.questions) > 1
     command = f'mat answer {name}{f" --question {plain(question.id)}" if several else ""} "TEXT"'
-    since = f"{_for(shot, question.since)} ago"
+    since = f"{lasted(question.since, shot.now)} ago"
     if question.by_mat:
         what, needs = f"mat asks you about {role}, {since}", f"mat asks you about {role}"
         return Wait("MAT ASKS", what, "Answer", command, needs, text)
@@ -128,7 +128,7 @@ def _question(shot: Snapshot, question: QuestionView) -> Wait:
 def _dialog(shot: Snapshot, role: RoleView, text: str) -> Wait:
     name = plain(role.role)
     kind = phrases.a_dialog(role.dialog or "other").capitalize()
-    what = f"{kind} has stood on {name}'s screen for {_for(shot, role.dialog_since or role.since)}"
+    what = f"{kind} has stood on {name}'s screen for {lasted(role.dialog_since or role.since, shot.now)}"
     needs = f"a dialog on {name}'s screen waits for you"
     return Wait("DIALOG", what, "Answer it there", f"mat attach {plain(shot.session)} {name}", needs, text)
 
@@ -161,7 +161,7 @@ def _start_again(shot: Snapshot, role: RoleView) -> str:
 
 def _not_worked_on(shot: Snapshot, failed: FailedView) -> Wait:
     role = plain(failed.role)
-    what = f"{plain(failed.relay)} from you to {role}, {failures.how(failed)}, {_for(shot, failed.since)} ago"
+    what = f"{plain(failed.relay)} from you to {role}, {failures.how(failed)}, {lasted(failed.since, shot.now)} ago"
     command = f'mat send {plain(shot.session)} {role} "TEXT"'
     needs = f"{role} could not work on your message {plain(failed.relay)}"
     return Wait("NOT WORKED ON", f"Not worked on: {what}", "Send it again", command, needs, plain(failed.text).strip())
@@ -183,9 +183,10 @@ def is_yours(gate: GateView, now: float) -> bool:
 def _gate(shot: Snapshot, gate: GateView) -> Wait:
     meaning = phrases.gate_meaning(gate.gate, shot.session)
     told = ", and you were told" if gate.escalated else ""
-    what = f"{plain(gate.gate)} has held waking for {_for(shot, gate.since)}{told}{f': {meaning}' if meaning else ''}"
+    what = f"{plain(gate.gate)} has held waking for {lasted(gate.since, shot.now)}{told}"
     command = phrases.gate_command(gate.gate, shot.session) or f"mat why {plain(shot.session)}"
-    return Wait("HELD", what, "See to it", command, f"it can't be woken because of {plain(gate.gate)}")
+    needs = f"it can't be woken because of {plain(gate.gate)}"
+    return Wait("HELD", f"{what}: {meaning}" if meaning else what, "See to it", command, needs)
 
 
 def _blocked(shot: Snapshot, cycle: EndedCycle) -> Wait:
@@ -205,7 +206,3 @@ def gist(text: str) -> str:
     """The first line of a notification, and the next where that is what the first announces."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     return plain(" ".join(lines[: 2 if lines and lines[0].endswith(":") else 1]))
-
-
-def _for(shot: Snapshot, since: float) -> str:
-    return duration(max(0.0, shot.now - since))

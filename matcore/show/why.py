@@ -11,7 +11,7 @@ from typing import Any
 from matcore.show import dialogs, endings, failures, phrases, waits
 from matcore.show.phrases import LAST_RUNG
 from matcore.show.shapes import GateView, Next, RelayView, RoleView, Snapshot
-from matcore.show.text import clock, duration, moment, plain
+from matcore.show.text import clock, due, duration, lasted, moment, plain
 
 _UNDELIVERED = {
     "unconfirmed": "was typed and not seen to arrive; it is not typed again, the ladder brings it if nothing moves",
@@ -25,7 +25,7 @@ def sentences(shot: Snapshot) -> list[str]:
     if shot.fault is not None:
         return [plain(shot.fault)]
     if shot.state == "ended":
-        when = "" if shot.ended is None else f" at {moment(shot.ended, shot.now)}, {_for(shot, shot.ended)} ago"
+        when = "" if shot.ended is None else f" at {moment(shot.ended, shot.now)}, {lasted(shot.ended, shot.now)} ago"
         return [f"{plain(shot.session)} has ended{when}; nothing is watched.", *_last(shot)]
     if shot.cycle is None and shot.state == "watched":
         return [*_waits(shot), *_no_cycle(shot), *_moving(shot), *_relays(shot), *_last(shot), *_sessions(shot)]
@@ -64,7 +64,7 @@ def _baton(shot: Snapshot) -> str:
     if baton is None:
         return "Nobody owes a handoff."
     role, relay, sender = plain(baton.role), plain(baton.relay), plain(baton.sender)
-    since = f"{_for(shot, baton.since)} (since {moment(baton.since, shot.now)})"
+    since = f"{lasted(baton.since, shot.now)} (since {moment(baton.since, shot.now)})"
     if not baton.delivered:
         return f"{role} is next: {relay} from {sender} has been on its way to it for {since} and is not delivered yet."
     said = f"{role} holds the baton: it has had {relay} from {sender} for {since} and has handed nothing over since."
@@ -80,10 +80,10 @@ def _relays(shot: Snapshot) -> Iterator[str]:
         way = f"{plain(relay.id)} from {plain(relay.sender)} to {plain(relay.to)}"
         if relay.status == "pending":
             reason = held_by(relay, shot.now)
-            yield f"{way} has waited for {_for(shot, relay.since)}{f': {reason}' if reason else ''}."
+            yield f"{way} has waited for {lasted(relay.since, shot.now)}{f': {reason}' if reason else ''}."
         elif relay.status in _UNDELIVERED:
             words = _UNDELIVERED["comes_again" if relay.comes_again else relay.status]
-            yield f"{way} {words.format(to=plain(relay.to))} ({_for(shot, relay.since)} ago)."
+            yield f"{way} {words.format(to=plain(relay.to))} ({lasted(relay.since, shot.now)} ago)."
 
 
 def held_by(relay: RelayView, now: float) -> str:
@@ -109,12 +109,12 @@ def _moving(shot: Snapshot) -> Iterator[str]:
     busy = [role for role in shot.roles if role.status == "busy" and role.dialog is None]
     lost = [role for role in shot.roles if role.status == "unknown" and role.dialog is None]
     for role in busy:
-        yield f"{plain(role.role)} has been working for {_for(shot, role.since)}{_seen(role)}."
+        yield f"{plain(role.role)} has been working for {lasted(role.since, shot.now)}{_seen(role)}."
     for role in lost:
         if role.evidence:
-            yield f"What {plain(role.role)} does could not be made out for {_for(shot, role.since)}{_seen(role)}."
+            yield f"What {plain(role.role)} does could not be made out for {lasted(role.since, shot.now)}{_seen(role)}."
         else:
-            yield f"Nothing has been seen of {plain(role.role)} yet, for {_for(shot, role.since)}."
+            yield f"Nothing has been seen of {plain(role.role)} yet, for {lasted(role.since, shot.now)}."
     yield from (_ended(shot, role) for role in shot.roles if role.status == "gone" and role.restarts_at is not None)
     if shot.cycle is None:
         return
@@ -144,39 +144,33 @@ def _gate(shot: Snapshot, gate: GateView) -> str:
     name = plain(gate.gate)
     if gate.cleared is not None:
         until = "" if gate.until is None else f" until {moment(gate.until, shot.now)}"
-        over = f"{name} is over since {moment(gate.cleared, shot.now)}, {_for(shot, gate.cleared)} ago"
+        over = f"{name} is over since {moment(gate.cleared, shot.now)}, {lasted(gate.cleared, shot.now)} ago"
         return f"{over}; waking stays held{until}, in case it comes back."
     means = phrases.gate(gate.gate, shot.session)
     reason = phrases.gate_reason(gate.reason)
     end = f" It ends at {moment(gate.until, shot.now)}." if gate.until is not None else ""
     told = " You were told." if gate.escalated else ""
     held = "is held back" if shot.is_due else "would be held back"
-    said = f"Waking {held} by {name}, for {_for(shot, gate.since)} now{f': {means}' if means else ''}"
+    said = f"Waking {held} by {name}, for {lasted(gate.since, shot.now)} now{f': {means}' if means else ''}"
     return f"{said}{f' [{reason}]' if reason else ''}.{end}{told}"
 
 
 def _next(shot: Snapshot) -> Iterator[str]:
     for each in shot.awaits:
         what = phrases.on_its_way(each.event, each.role or "")
-        yield f"{what} has been on its way for {_for(shot, each.since)}; what follows holds if it arrives."
+        yield f"{what} has been on its way for {lasted(each.since, shot.now)}; what follows holds if it arrives."
     if shot.next is None:
         if shot.episode is None or shot.episode.rung < LAST_RUNG:
             yield "If nothing moves, nothing more is decided."
         return
-    yield f"If nothing moves, {phrases.coming(_told(shot, shot.next))} {_when(shot, shot.next)}."
+    yield f"If nothing moves, {phrases.coming(_told(shot, shot.next))} {due(shot.next.at, shot.now)}."
     if shot.then is not None:
         said = phrases.coming_then(shot.next.decision, _told(shot, shot.then))
-        yield f"Then, if still nothing moves, {said} {_when(shot, shot.then)}."
+        yield f"Then, if still nothing moves, {said} {due(shot.then.at, shot.now)}."
 
 
 def _told(shot: Snapshot, coming: Next) -> Mapping[str, Any]:
     return dialogs.as_told(shot, coming.decision, coming.at)
-
-
-def _when(shot: Snapshot, coming: Next) -> str:
-    if coming.at <= shot.now:
-        return "now"
-    return f"in {duration(coming.at - shot.now)}, at {moment(coming.at, shot.now)}"
 
 
 def _last(shot: Snapshot) -> Iterator[str]:
@@ -184,7 +178,7 @@ def _last(shot: Snapshot) -> Iterator[str]:
     if decision is None:
         yield "Nothing has been decided yet."
     else:
-        when = f"{_for(shot, decision['wall'])} ago ({moment(decision['wall'], shot.now)})"
+        when = f"{lasted(decision['wall'], shot.now)} ago ({moment(decision['wall'], shot.now)})"
         yield f"Last decided, {when}: {phrases.done(dialogs.as_told(shot, decision, decision['wall']))}."
 
 
@@ -194,7 +188,3 @@ def _sessions(shot: Snapshot) -> Iterator[str]:
         if role.agent_session is not None and role.agent_session_since is not None:
             since = moment(role.agent_session_since, shot.now)
             yield f"{plain(role.role)} is on the agent session {plain(role.agent_session)} since {since}."
-
-
-def _for(shot: Snapshot, since: float) -> str:
-    return duration(max(0.0, shot.now - since))
