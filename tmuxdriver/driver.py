@@ -26,7 +26,7 @@ from tmuxdriver.left import Left
 from tmuxdriver.observe import WINDOW_S, Watcher
 from tmuxdriver.plain import sanitise
 from tmuxdriver.process import end_agents_of
-from tmuxdriver.profile import Profile, load, pattern
+from tmuxdriver.profile import Profile, load, pattern, project_folder
 from tmuxdriver.seat import Seat
 from tmuxdriver.server import Tmux, TmuxError
 from tmuxdriver.submission import Submission
@@ -273,7 +273,7 @@ class TmuxDriver:
             raise Unavailable(f"{role}: an agent of before still runs and can't be ended; nothing was started.")
 
     def _profile(self, spec: SessionSpec, backend: str) -> Profile:
-        folders = (*self._folders, spec.workdir / ".mat" / "agents" / "backends")
+        folders = (*self._folders, project_folder(spec.workdir))
         key = f"{backend} {spec.workdir}"
         if key not in self._profiles:
             self._profiles[key] = load(backend, folders=folders)

@@ -221,11 +221,17 @@ class Profile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     matched, as `14:30`, `3pm`, `5m`, an ISO date with its time, or a number of seconds."""
     submit: Submit = Submit()
     sandbox: str | None = None
-    """One sentence for `init` and `up`: what the program's sandbox forbids."""
+    """One sentence for `mat init`: what the program does not do unless it is asked or allowed to."""
     headless: dict[str, Any] = {}
     """For headless turns; read by the baton driver alone."""
     folder: str = ""
     """Where the profile was found. Set by the loader."""
+
+    @property
+    def program(self) -> str | None:
+        """What has to be on PATH for it; None for the scripted agent, which is a part of mat (`{python} …`)."""
+        first = self.launch.argv[0]
+        return None if first.startswith("{") else first
 
 
 @lru_cache(maxsize=1024)
@@ -277,6 +283,11 @@ def _read(path: Path, _as_of: tuple[int, ...]) -> Profile:
     if faults:
         raise BadConfig(faults)
     return msgspec.structs.replace(profile, folder=str(path.parent))
+
+
+def project_folder(workdir: Path) -> Path:
+    """Profiles of a project, below its working directory."""
+    return workdir / ".mat" / "agents" / "backends"
 
 
 def user_folder() -> Path:

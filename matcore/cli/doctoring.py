@@ -136,19 +136,18 @@ def _programs(folder: Path) -> Iterator[Check]:
     there = backends(folder)
     for name in sorted({*there, *wanted}):
         try:
-            loaded.append(profile.load(name, folders=(folder / ".mat" / "agents" / "backends",)))
+            loaded.append(profile.load(name, folders=(profile.project_folder(folder),)))
         except MatError as error:
             state = "failed" if name in wanted else "warning"
             page = "docs/writing-a-backend-profile.md"
             fix = f"mend the profile: {page}" if name in there else f"name another in duo.yaml, or write one: {page}"
             yield Check(f"profile {name}", state, str(error), fix)
-    programs = [each for each in loaded if not each.launch.argv[0].startswith("{")]
+    programs = [(each, each.program) for each in loaded if each.program is not None]
     with ThreadPoolExecutor(8) as pool:
-        yield from pool.map(lambda each: _program(each, each.name in wanted), programs)
+        yield from pool.map(lambda each: _program(*each, wanted=each[0].name in wanted), programs)
 
 
-def _program(known: Profile, wanted: bool) -> Check:
-    program = known.launch.argv[0]
+def _program(known: Profile, program: str, *, wanted: bool) -> Check:
     path = shutil.which(program)
     if path is None:
         if wanted:

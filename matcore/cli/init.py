@@ -3,26 +3,29 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterable
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from matcore.cli.common import backends, echo_json, json_option
 from matcore.errors import MatError, Refused
 
+if TYPE_CHECKING:
+    from tmuxdriver.profile import Profile
+
 FIRST = ("claude", "codex", "pi", "opencode")
 """Of several that are here the earlier ones are proposed; all others with a profile follow by name."""
-_SANDBOX = {"codex": "Codex's default sandbox keeps .git read-only: it can't commit."}
 _TEMPLATE = """\
 # One group of coding agents that mat supervises. Start it: mat up
-# Every key is in docs/duo-yaml.md of mat; mat up --dry-run tells what is wrong here, with its line.
+# Every key is in docs/duo-yaml.md of mat; mat up --dry-run says what is wrong here, line by line.
 
-# session: shop-duo          # default: this directory's name, -duo
+# session: shop-duo          # default: this directory's name with -duo
 driver: tmux                 # each role in a window of a tmux server of mat's own
 
-roles:                       # in order; agents are started as they stand here
+roles:                       # agents are started in this order
   dev:
     backend: {dev}
     prompt: duo-dev          # shipped; your own: .mat/agents/duo-dev.md
@@ -37,8 +40,8 @@ roles:                       # in order; agents are started as they stand here
 goal: "TASK.md is done and reviewed"
 
 recovery:
-  window: 10m                # so long must all be quiet before anybody is woken
-  # progress_deadline: 6h    # so long may pass without a handoff, whatever moves meanwhile
+  window: 10m                # how long all must be quiet before anybody is woken
+  # progress_deadline: 6h    # how long may pass without a handoff, whatever moves
   # restart: never           # leave an agent that ended by itself to `mat restart`; by default it is resumed
 
 # handoff: {{require: [issue]}}  # front-matter keys that every handoff must have
@@ -59,18 +62,18 @@ def command(force: bool, as_json: bool) -> None:
     if not force and _is_used(path):
         raise Refused("duo.yaml is there already; edit it, or write over it: mat init --force")
     known = programs(Path.cwd())
-    found = [backend for backend, program in known.items() if shutil.which(program)]
+    found = [backend for backend, each in known.items() if shutil.which(str(each.program))]
     dev = found[0] if found else FIRST[0]
     review = next((name for name in found if name != dev), dev)
     _write(path, _TEMPLATE.format(dev=dev, review=review))
     if as_json:
         echo_json({"file": str(path.absolute()), "dev": dev, "review": review, "found": found})
     else:
-        _say(dev, review, found, known.values())
+        _say(list(dict.fromkeys((dev, review))), found, known)
 
 
-def programs(folder: Path) -> dict[str, str]:
-    """The agent programs that have a profile, those of `folder` and of the user included: backend to program."""
+def programs(folder: Path) -> dict[str, Profile]:
+    """The profiles of agent programs, those of `folder` and of the user included, by name; the proposed ones first."""
     from tmuxdriver import profile
 
     known = {}
@@ -78,9 +81,9 @@ def programs(folder: Path) -> dict[str, str]:
         backends(folder), key=lambda name: (name not in FIRST, FIRST.index(name) if name in FIRST else 0, name)
     ):
         with suppress(MatError):  # a broken profile is for `mat doctor` to tell
-            program = profile.load(backend, folders=(folder / ".mat" / "agents" / "backends",)).launch.argv[0]
-            if not program.startswith("{"):  # the scripted agent is no program of its own
-                known[backend] = program
+            each = profile.load(backend, folders=(profile.project_folder(folder),))
+            if each.program is not None:
+                known[backend] = each
     return known
 
 
@@ -107,12 +110,12 @@ def _write(path: Path, text: str) -> None:
         raise Refused(f"{path.absolute()} can't be written: {error.strerror}; see to that, then: mat init") from error
 
 
-def _say(dev: str, review: str, found: list[str], known: Iterable[str]) -> None:
-    named = list(dict.fromkeys((dev, review)))
+def _say(named: list[str], found: list[str], known: Mapping[str, Profile]) -> None:
     if found:
         click.echo(f"wrote duo.yaml for {' and '.join(named)}; next: edit it, then mat up --dry-run, then mat up")
     else:
-        click.echo(f"wrote duo.yaml; none of {', '.join(known)} is on PATH, so install one first, and name it there")
+        programs = ", ".join(str(each.program) for each in known.values())
+        click.echo(f"wrote duo.yaml; none of {programs} is on PATH, so install one first, and name it there")
     for name in named:
-        if name in _SANDBOX:
-            click.echo(f"note: {_SANDBOX[name]}")
+        if name in known and known[name].sandbox:
+            click.echo(f"note: {known[name].sandbox}")

@@ -67,10 +67,10 @@ def _programs(config: SessionConfig, folder: Path) -> list[str]:
     found = []
     for backend in dict.fromkeys(role.backend for role in config.roles.values()):
         try:
-            program = profile.load(backend, folders=(folder / ".mat" / "agents" / "backends",)).launch.argv[0]
+            program = profile.load(backend, folders=(profile.project_folder(folder),)).program
         except MatError:  # a profile of another driver's
             continue
-        if not program.startswith("{") and shutil.which(program) is None:
+        if program is not None and shutil.which(program) is None:
             found.append(program)
     return found
 

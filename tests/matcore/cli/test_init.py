@@ -35,7 +35,7 @@ def test_every_program_with_a_profile_is_known(mat: Mat) -> None:
     assert mat("init")[0] == 0
     shipped = [profile.read(path) for path in (shipped_agents() / "backends").glob("*.yaml")]
     wanted = {each.name: each.launch.argv[0] for each in shipped if not each.launch.argv[0].startswith("{")}
-    assert init.programs(Path.cwd()) == wanted
+    assert {name: each.program for name, each in init.programs(Path.cwd()).items()} == wanted
     assert "qwen" in wanted
 
 
@@ -61,6 +61,13 @@ def test_two_of_those_that_are_here(mat: Mat, programs: Path, here: tuple[str, .
     named = f"{dev} and {review}" if dev != review else dev
     assert f"wrote duo.yaml for {named}; next:" in out if here else "is on PATH, so install one first" in out
     assert set(json.loads(mat("init", "--force", "--json")[1])["found"]) == set(here)
+
+
+def test_what_a_program_refuses_unless_allowed_is_said(mat: Mat, programs: Path) -> None:
+    """In the words of its profile, for those that were chosen: the agent's first standstill is no surprise then."""
+    install(programs, "codex", "pi")
+    notes = [line for line in mat("init")[1].splitlines() if line.startswith("note: ")]
+    assert notes == [f"note: {profile.load('codex').sandbox}"]
 
 
 @pytest.mark.parametrize("text", ["", "\n \n"])
