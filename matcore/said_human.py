@@ -13,7 +13,7 @@ from matcore.said_run import asked, fact, parsed, waiting
 NOTIFY_USAGE = """\
 usage: notify-user [--action] MESSAGE    tell the human; --action: they have to do something
        notify-user --ask MESSAGE         ask the human; the answer comes as a message
-MESSAGE may be `-`: it is read from stdin then."""
+MESSAGE `-` is read from stdin."""
 
 MAX_MESSAGE_BYTES = 16 * 1024
 

@@ -163,7 +163,7 @@ def _checked(seat: Seat, name: str) -> str:
             "no check is left to you in this session, `send-relay` runs them all: send the file; nothing sent"
         )
     _approved(seat, name, checks)
-    return f"checked {said_blocks.shown(name)} ({', '.join(check.name for check in checks)}): well, and not sent yet"
+    return f"checked {said_blocks.shown(name)} ({', '.join(check.name for check in checks)}): all well, not sent yet"
 
 
 def _acknowledge(seat: Seat, named: str) -> str:

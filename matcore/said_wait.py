@@ -1,4 +1,4 @@
-"""`mat wait`: an agent says that work is really under way. Trusted until its end and not a second longer."""
+"""`mat wait`: an agent says that work is really under way. It is trusted until the time that it names, no longer."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from matcore.said_run import parsed, waiting
 
 WAIT_USAGE = """\
 usage: mat wait DURATION REASON    work is really under way for that long (30m, 1h30m, 4h at most)
-       mat wait --done             it has ended earlier"""
+       mat wait --done             it has ended early"""
 
 MAX_WAIT_S = 4 * 3600
 _UNITS_S = {"s": 1, "m": 60, "h": 3600}
@@ -35,7 +35,7 @@ def wait(argv: list[str]) -> str:
         raise BadConfig([f"{WAIT_USAGE}\nnothing changed"])
     spoolfile.write(seat.spool, {"session": seat.session, "request": "wait", "until_s": for_s, "reason": reason})
     end = time.strftime("%H:%M:%S", time.localtime(time.time() + for_s))
-    return f"trusted to wait until {end}; say `mat wait --done` when it has ended earlier{waiting(seat, 'this')}"
+    return f"trusted to wait until {end}; say `mat wait --done` if it ends earlier{waiting(seat, 'this')}"
 
 
 def _duration_s(text: str) -> int:

@@ -123,14 +123,16 @@ def _not_waiting(state: StatePlaces, question: str) -> None:
         except OSError:  # The supervisor has just taken it up.
             continue
         if waits:
-            raise Refused(f"an answer to {question} waits for the supervisor already: mat supervise; {NOTHING}")
+            raise Refused(
+                f"an answer to {question} already waits for the supervisor; start it: mat supervise; {NOTHING}"
+            )
 
 
 def _not_answered_meanwhile(state: StatePlaces, session: str, question: str) -> None:
     book = book_of(state, session)
     book.close()
     if question in book.ledger.tally.answered:
-        raise Refused(f"{question} was answered by somebody else in this moment; yours was set aside; {NOTHING}")
+        raise Refused(f"{question} was answered by somebody else at the same moment; yours was set aside; {NOTHING}")
 
 
 def _text(text: str | None, file: str | None, question: Question, session: str) -> str:

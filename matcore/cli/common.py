@@ -167,9 +167,11 @@ def echo_said(taken: bool, done: str) -> None:
     elif heartbeat.alive(places()):
         click.echo(plain(f"{done}: noted; a supervisor runs and has not taken it up yet, see: mat doctor"))
     elif heartbeat.guarded(places()):
-        click.echo(plain(f"{done}: noted; the supervisor has ended and is being started again, it takes it up then"))
+        click.echo(plain(f"{done}: noted; the supervisor has ended and is being started again, and takes it up then"))
     else:
-        click.echo(plain(f"{done}: noted; no supervisor takes it up yet, start one: mat up, or mat supervise"))
+        click.echo(
+            plain(f"{done}: noted; no supervisor runs that could take it up, start one: mat up, or mat supervise")
+        )
 
 
 def echo_lines(lines: Iterable[str]) -> None:

@@ -47,7 +47,7 @@ SECTIONS: dict[str, dict[str, str]] = {
         "resume": "Wake again after mat pause.",
         "restart": "Restart one role's agent, resuming its session.",
         "cycle": "Open the next goal, or end the one that is open.",
-        "notify": "Prove the notification channels.",
+        "notify": "Test the notification channels.",
     },
     "For agents and services": {
         "wait": "Declare work that is under way (called by agents).",

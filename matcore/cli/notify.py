@@ -1,4 +1,4 @@
-"""`mat notify --test`: proves the notification channels."""
+"""`mat notify --test`: tests the notification channels."""
 
 from __future__ import annotations
 

@@ -108,20 +108,20 @@ class Recovery(msgspec.Struct, frozen=True, kw_only=True):
         float,
         number(checks.positive),
         Meta(title=DURATION, examples=["10m"],
-             description="For so long all must be quiet before the one who owes is woken; as long again before its "
-             "peer is, and before you are told."),
+             description="How long all must be quiet before the role that owes is woken; as long again before its peer "
+             "is, and again before you are told."),
     ] = 600.0  # fmt: skip
     gate_settle: Annotated[
         float,
         number(checks.seconds),
         Meta(title=DURATION, examples=["30s"],
-             description="So long a [gate](daily-use.md#gates) still holds after its reason is gone."),
+             description="How long a [gate](daily-use.md#gates) still holds after its reason is gone."),
     ] = 30.0  # fmt: skip
     progress_deadline: Annotated[
         float | None,
         number(checks.seconds),
         Meta(title=DURATION, examples=["6h"],
-             description="You are told when nothing was handed over for so long, whatever moves meanwhile. 0 is off: "
+             description="You are told when nothing was handed over for this long, whatever moves meanwhile. 0 is off: "
              "agents that move without a handoff are then never reported.", extra={"default": "36 windows"}),
     ] = None  # fmt: skip
     restart: Annotated[
@@ -146,7 +146,7 @@ class Handoff(msgspec.Struct, frozen=True, kw_only=True):
         int,
         number(checks.count),
         Meta(title="whole number, 1 or more", examples=["3"],
-             description="After so many refusals in a row of one file by one role you are told, once."),
+             description="After this many refusals in a row of one file by one role you are told, once."),
     ] = 3  # fmt: skip
     gates: Annotated[
         tuple[str, ...],
@@ -188,7 +188,7 @@ class Baton(msgspec.Struct, frozen=True, kw_only=True):
         int,
         number(checks.size),
         Meta(title=SIZE, examples=["8MiB"],
-             description="So much of what a turn prints is kept in its log, from 4KiB to 1TiB."),
+             description="How much of what a turn prints is kept in its log, from 4KiB to 1TiB."),
     ] = 8 * 1024 * 1024  # fmt: skip
 
 
@@ -199,8 +199,8 @@ class Cycle(msgspec.Struct, frozen=True, kw_only=True):
         int | None,
         number(checks.count),
         Meta(title="whole number, 1 or more", examples=["30"],
-             description="After so many rounds (a handoff each way) mat asks you whether to go on; handoffs wait until "
-             "you answer.", extra={"default": "no limit"}),
+             description="After this many rounds (a handoff each way) mat asks you whether to go on; handoffs wait "
+             "until you answer.", extra={"default": "no limit"}),
     ] = None  # fmt: skip
 
 
@@ -247,8 +247,8 @@ class SessionConfig(msgspec.Struct, frozen=True, kw_only=True):
         several(_channel, '["ntfy://my-topic"]'),
         Meta(title="list of URLs and commands", examples=['["ntfy://my-topic", {command: [notify-send, mat]}]'],
              description="How you are reached: any [Apprise](https://github.com/caronc/apprise/wiki) URL (with the "
-             "package `apprise`), or a program, see below. They are tried in this order until one took the message. "
-             "Prove them: `mat notify --test`.", extra={"default": "nobody is told; `mat up` warns"}),
+             "package `apprise`), or a program, see below. They are tried in this order until one takes the message. "
+             "Test them: `mat notify --test`.", extra={"default": "nobody is told; `mat up` warns"}),
     ] = ()  # fmt: skip
     heartbeat: Annotated[
         str | None,

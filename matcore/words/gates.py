@@ -11,7 +11,7 @@ MEANINGS: Mapping[str, tuple[str, str, str]] = {
     "human-typing": ("a draft stands in {role}'s input line", "it ends when you send or clear it", _ATTACH),
     "copy-mode": ("somebody scrolls in {role}'s window", "it ends when they leave it", _ATTACH),
     "dialog": ("a dialog stands on {role}'s screen", "answer it", _ATTACH),
-    "login": ("{role}'s program asks for a login", "it is yours", _ATTACH),
+    "login": ("{role}'s program asks for a login", "log in there", _ATTACH),
     "input-off": ("input is switched off in {role}'s pane", "switch it on there with: tmux select-pane -e", _ATTACH),
     "synchronized": (
         "{role}'s window sends keys to all of its panes",

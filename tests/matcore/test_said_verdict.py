@@ -98,7 +98,7 @@ def test_a_check_that_agents_run_is_no_gate(scene: Scene, say: Say) -> None:
     scene.file("v.md", '{"verdict": "ok"}\n')
     assert say("send-relay", "--check", "v.md")[:2] == (
         0,
-        "checked v.md (front-matter, verdict): well, and not sent yet\n",
+        "checked v.md (front-matter, verdict): all well, not sent yet\n",
     )
     assert len(scene.index()) == 1
 

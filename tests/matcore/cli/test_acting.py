@@ -211,14 +211,14 @@ def test_a_supervisor_that_is_being_started_again_is_not_to_be_started(
 ) -> None:
     """While a guard lives, nobody has to do anything for what was said to be taken up."""
     tell().working()
-    assert "no supervisor takes it up yet, start one" in mat("pause", "duo")[1]
+    assert "no supervisor runs that could take it up, start one" in mat("pause", "duo")[1]
     lock = heartbeat.take_lock(state.guard_lock, "guard")
     try:
         out = mat("resume", "duo")[1]
         seen = [" ".join(mat(command, "duo")[1].replace("│", " ").split()) for command in ("status", "why")]
     finally:
         os.close(lock)
-    assert "the supervisor has ended and is being started again, it takes it up then" in out
+    assert "the supervisor has ended and is being started again, and takes it up then" in out
     assert "start one" not in out
     for each in seen:
         assert "until the supervisor has been started again, which its guard is about to do" in each

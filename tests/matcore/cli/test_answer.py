@@ -113,7 +113,7 @@ def test_a_question_is_answered_once(world: World, mat: Mat) -> None:
     mat("answer", "duo", "No.")
     code, _, err = mat("answer", "duo", "Yes.")
     assert code == 1
-    assert "an answer to q-1 waits for the supervisor already" in err
+    assert "an answer to q-1 already waits for the supervisor" in err
     world.settle()
     code, _, err = mat("answer", "duo", "--question", "q-1", "Yes.")
     assert code == 1
