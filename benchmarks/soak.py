@@ -25,7 +25,8 @@ import psutil
 from matcore.engine.driver import Outcome, Verdict
 from matcore.engine.journal import Journal
 from matcore.rules import decisions as d
-from matcore.rules.facts import ClockReached, parse
+from matcore.rules.facts import ClockReached
+from matcore.rules.records import parse
 from matcore.rules.session import State, initial, next_deadline, step
 from tests.matcore.rules.monitor import Monitor
 from tests.stories.world import World

@@ -81,9 +81,9 @@ def command(
 
 
 def _names() -> list[str]:
-    from matcore.rules import decisions, facts
+    from matcore.rules import decisions, records
 
-    return sorted({*facts.NAMES.values(), *decisions.EVENTS.values()})
+    return sorted({*records.NAMES.values(), *decisions.EVENTS.values()})
 
 
 def _check(kind: str) -> None:

@@ -19,7 +19,7 @@ from matcore.engine import folding
 from matcore.engine.journal import Entry, Journal, JournalFull, JournalUnusable, NewEntry
 from matcore.engine.ledger import Ledger
 from matcore.rules import decisions as d
-from matcore.rules import facts
+from matcore.rules import facts, records
 from matcore.rules.moments import seconds
 from matcore.rules.session import State, initial, next_deadline, step
 
@@ -93,7 +93,7 @@ class Book:
         """
         at = max(at, self.now)
         parsed = [
-            facts.parse({**item.fields, "fact": item.name, "at": at}) if isinstance(item, Fact) else None
+            records.parse({**item.fields, "fact": item.name, "at": at}) if isinstance(item, Fact) else None
             for item in items
         ]
         state, entries, decided = self.state, list[NewEntry](), list[d.Decision]()
@@ -183,7 +183,7 @@ class Book:
     def _replay(self, entries: Iterable[Entry]) -> None:
         for entry in entries:
             if entry.kind == "fact":
-                self.state, _ = step(self.state, facts.parse({**entry.data, "fact": entry.name, "at": entry.at}))
+                self.state, _ = step(self.state, records.parse({**entry.data, "fact": entry.name, "at": entry.at}))
             self._apply(entry)
 
 

@@ -51,7 +51,7 @@ AGENT_NAMED = "agent.named"
 class Sighting:
     """Something that a driver saw, as a fact without its time.
 
-    `name` and `fields` are those of a fact of `matcore.rules.facts` (`role.busy`, `role.idle`, `role.gone`,
+    `name` and `fields` are those of a fact of `matcore.rules.records` (`role.busy`, `role.idle`, `role.gone`,
     `role.unknown`, `turn.ended`, `gate.raised`, `gate.cleared`, `human.acted`, `question.asked`,
     `question.answered`, `context.exhausted`), `fields` without `session`. `started` in `turn.ended` and `until` in
     `gate.raised` are boot times. `resumable` in `role.gone`: `restart` can take up its agent session from here, without

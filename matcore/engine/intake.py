@@ -16,7 +16,7 @@ from matcore.engine.driver import Sighting
 from matcore.engine.permitted import permitted
 from matcore.engine.session import Session
 from matcore.engine.spoolread import Unfit
-from matcore.rules.facts import FactError
+from matcore.rules.records import FactError
 from matcore.words import messages
 
 MAX_AHEAD = 1000

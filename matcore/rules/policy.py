@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from matcore.rules.moments import seconds, us
+from matcore.rules.moments import us
 
 WINDOW_S = 600
 GATE_SETTLE_S = 30
@@ -44,15 +44,6 @@ def parse(given: Mapping[str, object]) -> Policy:
     settle_s = _seconds(given, "gate_settle", GATE_SETTLE_S)
     deadline_s = _seconds(given, "progress_deadline", window_s * DEADLINE_WINDOWS)
     return Policy(us(window_s), us(settle_s), us(deadline_s))
-
-
-def record(policy: Policy) -> dict[str, object]:
-    """The mapping that `parse` reads."""
-    return {
-        "window": seconds(policy.window_us),
-        "gate_settle": seconds(policy.gate_settle_us),
-        "progress_deadline": seconds(policy.progress_deadline_us),
-    }
 
 
 def _seconds(given: Mapping[str, object], key: str, default: float) -> float:

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from matcore.engine.journal import Entry, Journal
-from matcore.rules import decisions, facts
+from matcore.rules import decisions, records
 from matcore.rules.session import initial, step
 
 TELL_EVERY = 50_000
@@ -58,8 +58,8 @@ def _replayed(entries: Iterable[Entry], verdict: Verdict, tell: Callable[[int], 
                 return _decided_otherwise(verdict, entry.seq, due[0], None)
             verdict.facts += 1
             try:
-                fact = facts.parse({**entry.data, "fact": entry.name, "at": entry.at})
-            except facts.FactError as error:
+                fact = records.parse({**entry.data, "fact": entry.name, "at": entry.at})
+            except records.FactError as error:
                 return _differs(verdict, entry.seq, "decision", f"entry {entry.seq} is no fact: {error}")
             state, decided = step(state, fact)
             due.extend(decisions.record(decision) for decision in decided)

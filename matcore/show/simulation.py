@@ -12,7 +12,7 @@ from pathlib import Path
 import yaml
 
 from matcore.errors import BadConfig
-from matcore.rules import decisions, facts, session
+from matcore.rules import decisions, records, session
 from matcore.rules.decisions import Decision, FinalCheck, Notify, Nudge, RecoveryDelivered
 from matcore.rules.facts import ClockReached, EffectEnded, Fact, SessionConfigured
 
@@ -199,8 +199,8 @@ class _Reader:
 
     def fact(self, data: Mapping[str, object], key: str) -> Fact | None:
         try:
-            return facts.parse(data)
-        except facts.FactError as reason:
+            return records.parse(data)
+        except records.FactError as reason:
             self.fault(key, str(reason))
             return None
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from matcore.engine.journal import Journal
-from matcore.rules import decisions, facts
+from matcore.rules import decisions, records
 from matcore.rules.session import initial, step
 from tests.duo import Duo
 from tests.waiting import wait_for
@@ -41,7 +41,7 @@ def refolded(path: Path) -> list[dict[str, object]]:
     state, found = initial(), []
     with Journal.read(path) as journal:
         for entry in journal.entries(kinds=["fact"]):
-            state, decided = step(state, facts.parse({**entry.data, "fact": entry.name, "at": entry.at}))
+            state, decided = step(state, records.parse({**entry.data, "fact": entry.name, "at": entry.at}))
             found += [decisions.record(each) for each in decided]
     return found
 

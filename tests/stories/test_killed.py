@@ -17,7 +17,7 @@ import pytest
 
 from matcore.engine.journal import Journal
 from matcore.rules import decisions as d
-from matcore.rules.facts import parse
+from matcore.rules.records import parse
 from matcore.rules.session import initial, step
 from tests.stories.steps import Killed, Steps
 from tests.stories.world import World

@@ -193,7 +193,7 @@ def test_the_journal_fed_back_gives_the_same_decisions(world: World) -> None:
     """Folding the facts again leads to the decisions that stand in the journal, in order."""
     from matcore.engine.book import Book
     from matcore.rules import decisions as d
-    from matcore.rules.facts import parse
+    from matcore.rules.records import parse
     from matcore.rules.session import initial, step
 
     world.driver.on_text = lambda session, role, _text: world.driver.end_turn(session, role)

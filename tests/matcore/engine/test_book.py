@@ -17,10 +17,12 @@ from matcore.engine.book import RULES_VERSION, Book, Fact, Note
 from matcore.engine.journal import JournalFull, NewEntry
 from matcore.rules import decisions as d
 from matcore.rules import facts as f
+from matcore.rules import records
 from matcore.rules.decisions import Decision
 from matcore.rules.session import State, step
 from tests.matcore.engine.memory_journal import MemoryJournal
 from tests.matcore.rules.happenings import GAPS, MAKERS, SETTINGS, Run
+from tests.matcore.rules.writing import written
 
 
 class BookRun(Run):
@@ -36,7 +38,7 @@ class BookRun(Run):
         if isinstance(fact, f.ClockReached):
             decided: Sequence[Decision] = self.book.reach(fact.at, fact.at)
         else:
-            record = f.record(fact)
+            record = written(fact)
             fields = {key: value for key, value in record.items() if key not in ("at", "fact")}
             decided = self.book.write(fact.at, fact.at, [Fact(str(record["fact"]), fields)])
         self.state = self.book.state
@@ -77,7 +79,7 @@ def test_the_journal_fed_back_decides_the_same_then_and_later(seed: int) -> None
     state, again = Book(MemoryJournal("x").as_journal).state, list[dict[str, object]]()
     for entry in run.journal.list:
         if entry.kind == "fact":
-            state, now = step(state, f.parse({**entry.data, "fact": entry.name, "at": entry.at}))
+            state, now = step(state, records.parse({**entry.data, "fact": entry.name, "at": entry.at}))
             again += [d.record(decision) for decision in now]
     assert again == decided(run.journal)
     assert settled(state, run.book.now) == settled(run.book.state, run.book.now)
@@ -128,7 +130,7 @@ def test_what_belongs_together_is_one_transaction() -> None:
     """Nothing of it is written where one of it is no fact."""
     book = BookRun(0).book
     before = book.seq
-    with pytest.raises(f.FactError):
+    with pytest.raises(records.FactError):
         book.write(1.0, 1.0, [Note("engine.injected", {"job": "x"}), Fact("relay.delivered", {})])
     assert book.seq == before
 

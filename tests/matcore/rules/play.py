@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from matcore.rules import decisions, facts, policy, session
+from matcore.rules import decisions, policy, records, session
 from matcore.rules.decisions import Decision
 from matcore.rules.facts import ClockReached, EffectEnded, Fact, SessionConfigured
 
@@ -48,7 +48,7 @@ class Play:
         self._clocks(lambda moment: moment < at)
         if "sender" in fields:
             fields["from"] = fields.pop("sender")
-        self.feed(facts.parse({"at": at, "fact": fact, **fields}))
+        self.feed(records.parse({"at": at, "fact": fact, **fields}))
         return self
 
     def until(self, at: float) -> Play:

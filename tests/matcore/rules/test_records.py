@@ -11,10 +11,12 @@ from hypothesis import strategies as st
 
 from matcore.rules import decisions as d
 from matcore.rules import facts as f
-from matcore.rules import policy
+from matcore.rules import policy, records
 from matcore.rules.ids import NO_IDS, Ids
 from matcore.rules.moments import STOPPED, Stopwatch, seconds, us
+from tests.matcore.rules import writing
 from tests.matcore.rules.happenings import SETTINGS, facts_of
+from tests.matcore.rules.writing import written
 
 FULL: tuple[dict[str, object], ...] = (
     {
@@ -36,25 +38,25 @@ FULL: tuple[dict[str, object], ...] = (
 
 @pytest.mark.parametrize("record", FULL, ids=lambda record: str(record["fact"]))
 def test_a_record_comes_back_as_it_was(record: dict[str, object]) -> None:
-    """`parse` and `record` are each other's inverse, also through JSON; keys that a fact does not name are ignored."""
-    fact = f.parse({**record, "more": "than the core needs"})
-    assert msgspec.json.decode(msgspec.json.encode(f.record(fact))) == record
+    """What is parsed says all that the record said, also through JSON; keys that a fact does not name are ignored."""
+    fact = records.parse({**record, "more": "than the core needs"})
+    assert msgspec.json.decode(msgspec.json.encode(written(fact))) == record
 
 
 def test_every_fact_of_random_runs_comes_back() -> None:
     """What was fed is what is read back, whatever the fact."""
     for seed in range(12):
         for fact in facts_of(SETTINGS[seed], seed, 60).facts:
-            assert f.parse(f.record(fact)) == fact
+            assert records.parse(written(fact)) == fact
 
 
 def test_what_is_missing_has_its_default() -> None:
     """kind request, outcome ok, confirmed true, policy as usual; what is null is missing."""
-    assert f.parse({"at": 1, "fact": "relay.sent", "id": "r", "from": "a", "to": "b", "seen": None}) == f.RelaySent(
-        1, "r", "a", "b"
-    )
-    assert f.parse({"at": 1, "fact": "turn.ended", "role": "a"}) == f.TurnEnded(1, "a")
-    assert f.parse({"at": 1, "fact": "session.configured", "roles": ["a"]}) == f.SessionConfigured(1, ("a",))
+    assert records.parse(
+        {"at": 1, "fact": "relay.sent", "id": "r", "from": "a", "to": "b", "seen": None}
+    ) == f.RelaySent(1, "r", "a", "b")
+    assert records.parse({"at": 1, "fact": "turn.ended", "role": "a"}) == f.TurnEnded(1, "a")
+    assert records.parse({"at": 1, "fact": "session.configured", "roles": ["a"]}) == f.SessionConfigured(1, ("a",))
 
 
 @pytest.mark.parametrize(
@@ -92,14 +94,14 @@ def test_what_is_missing_has_its_default() -> None:
 )
 def test_what_is_no_fact_is_refused_with_a_sentence(record: dict[str, object], sentence: str) -> None:
     """The name of the fact and the key that is wrong."""
-    with pytest.raises(f.FactError) as refused:
-        f.parse(record)
+    with pytest.raises(records.FactError) as refused:
+        records.parse(record)
     assert sentence in str(refused.value)
 
 
 def test_every_fact_and_decision_has_its_name() -> None:
     """The name of a class is its fact's or event's in CamelCase."""
-    for kind, name in (*f.NAMES.items(), *d.EVENTS.items()):
+    for kind, name in (*records.NAMES.items(), *d.EVENTS.items()):
         assert kind.__name__ == "".join(word.capitalize() for word in name.replace(".", "_").split("_"))
         assert dataclasses.is_dataclass(kind)
 
@@ -130,7 +132,7 @@ def test_the_deadline_is_36_windows_by_default() -> None:
     assert policy.parse({"window": 10}).progress_deadline_us == us(360)
     assert policy.parse({}) == policy.DEFAULT
     given_ = policy.parse({"window": 10, "gate_settle": 0, "progress_deadline": 5})
-    assert policy.parse(policy.record(given_)) == given_
+    assert policy.parse(writing.policy(given_)) == given_
 
 
 @given(st.lists(st.from_regex(r"\A(r-|r|recovery-a-b-|x)?(0|1|9|10|11|007|[0-9]{1,3}|[0-9]{20})?\Z")))
