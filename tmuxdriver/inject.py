@@ -34,6 +34,8 @@ APPEARS_S = 2.0
 MOST_S = 20.0
 """Bound on everything after the paste."""
 LOOK_S = 0.03
+SHOWN_S = 0.3
+"""How long a program may take to show a key that somebody pressed."""
 SETTLES_S = 2 * STILL_S
 """How long a seat of which nothing is known yet may take to prove that it is idle."""
 _HELD_BY = {
@@ -84,6 +86,10 @@ class Delivery:
 
     def _preflight(self) -> Outcome | None:
         """None when the text may be typed now; else the outcome, and not one byte was sent."""
+        held_back = self._checked()
+        return self._checked() if held_back is None and self._lets_keys_show() else held_back
+
+    def _checked(self) -> Outcome | None:
         seen = self._look(twice=True)
         if seen is None:
             return self._ended(Verdict.GONE, "the pane is dead or another one")
@@ -183,6 +189,16 @@ class Delivery:
                 return found[0], screen
         return None
 
+    def _lets_keys_show(self) -> bool:
+        """Wait, once, until a key that was pressed right before the last look would be seen. Whether that was needed.
+
+        The guard sees a key that is pressed after a look only in a later second than the one that tmux named there.
+        """
+        left_s = int(self.touched or 0) + 1 + SHOWN_S - time.time()
+        if left_s > 0:
+            time.sleep(min(left_s, 1 + SHOWN_S))
+        return left_s > 0
+
     def _tell(self, screen: Screen, shown: str) -> None:
         with self.seat.lock:
             self.seat.pending += self.seat.evidence.looked(boot_s(), screen, shown)
@@ -266,6 +282,8 @@ class Delivery:
     def _enter(self, end_s: float) -> bool:
         """Press Enter under the guard, as soon as it lets us while the composer still holds our text."""
         while boot_s() < end_s:
+            if self._lets_keys_show() and not self._holds_it():
+                return False
             first, entered_s = self.entered_s is None, boot_s()
             if first:
                 self.entered_s = entered_s

@@ -157,6 +157,10 @@ class Rig:
 
         return press
 
+    def activity(self) -> str:
+        """The second in which somebody last pressed a key, as tmux tells it."""
+        return self.person("display-message", "-p", "-t", self.pane(), "#{session_activity}")
+
     def agent_pid(self, role: str = "dev") -> int:
         return next(int(r["pid"]) for r in reversed(self.log("start")) if r["role"] == role)
 

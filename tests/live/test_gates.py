@@ -444,7 +444,8 @@ def test_a_person_who_begins_to_type_during_a_delivery(people: People) -> None:
     assert not duo.entries("engine.mistake")
 
 
-TEXT = "[relay r-000012 from review]\nRead handoffs/12.md\nThen answer with send-relay review FILE."
+LAST = "Then answer with send-relay review FILE."
+TEXT = f"[relay r-000012 from review]\nRead handoffs/12.md\n{LAST}"
 
 
 @pytest.mark.parametrize("step", ["paste-buffer", "send-keys"])
@@ -457,19 +458,16 @@ def test_the_first_key_of_a_draft_holds_our_next_step_back(
     press = rig.attach()
     real = Delivery._guarded
 
-    def activity() -> str:
-        return rig.person("display-message", "-p", "-t", rig.pane(), "#{session_activity}")
-
     def pressed(delivery: Delivery, act: str, *args: Any, **options: Any) -> bool:
         if act.startswith(step) and not keys:
             keys.append("a")
             press(b"a")
-            wait_for(lambda: activity() != before, what="the key at the server")
+            wait_for(lambda: rig.activity() != before, what="the key at the server")
         return real(delivery, act, *args, **options)
 
     keys: list[str] = []
     settled(1.1)  # tmux tells of keys in whole seconds
-    before = activity()
+    before = rig.activity()
     monkeypatch.setattr(Delivery, "_guarded", pressed)
     outcome = rig.deliver(TEXT)
     settled(0.5)
@@ -482,9 +480,47 @@ def test_the_first_key_of_a_draft_holds_our_next_step_back(
         assert outcome.verdict is Verdict.UNCONFIRMED, outcome
 
 
+@pytest.mark.field_case("People")
+@pytest.mark.parametrize("text_stands", [False, True])
+def test_a_key_that_the_program_is_slow_to_show_is_waited_for(
+    make_rig: Callable[..., Rig], monkeypatch: pytest.MonkeyPatch, text_stands: bool
+) -> None:
+    """Pressed right before our look, so that the screen does not know of it yet: a person's words go nowhere with ours,
+    neither into the composer nor, where our text stands there already, to the agent."""
+    rig = make_rig(changes={"launch": {"argv": WRAPPER}})  # tmux itself lets its own children go on
+    rig.up()
+    rig.wait_to_see("role.idle", role="dev")
+    press = rig.attach()
+    settled(1.1)
+    real = Delivery._look
+    keys: list[str] = []
+
+    def looked(delivery: Delivery, **options: bool) -> Any:
+        if not keys and ("pasted" in delivery.steps) == text_stands and (not text_stands or LAST in rig.screen()):
+            keys.append("a")
+            os.kill(rig.agent_pid(), signal.SIGSTOP)
+            before = rig.activity()
+            press(b"a")
+            wait_for(lambda: rig.activity() != before, what="the key at the server")
+            threading.Timer(0.2, os.kill, (rig.agent_pid(), signal.SIGCONT)).start()
+        return real(delivery, **options)
+
+    monkeypatch.setattr(Delivery, "_look", looked)
+    monkeypatch.setattr("tmuxdriver.inject.runs_agent", lambda *_: True)  # it is slow, not stopped
+    outcome = rig.deliver(TEXT)
+    settled(0.5)
+    assert not rig.messages()
+    if text_stands:
+        assert outcome.verdict is Verdict.UNCONFIRMED, outcome
+        assert "\r" not in rig.typed()
+    else:
+        assert (outcome.verdict, outcome.gate) == (Verdict.REFUSED, "human-typing"), outcome
+        assert rig.typed() == "a"
+
+
 def test_the_last_word_on_a_seat_is_the_newest(make_rig: Callable[..., Rig], monkeypatch: pytest.MonkeyPatch) -> None:
     """A turn that is over before the tick after its submission, or while a tick is on its way, leaves nobody busy."""
-    rig = make_rig()
+    rig = make_rig(changes={"launch": {"argv": WRAPPER}})  # tmux itself lets its own children go on
     rig.up()
     rig.wait_to_see("role.idle", role="dev")
 
