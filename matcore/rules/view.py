@@ -6,10 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from matcore.rules import debts, gates
-from matcore.rules.decisions import DeliveryClass
 from matcore.rules.ladder import Stage, stage
 from matcore.rules.moments import seconds, us
-from matcore.rules.state import RowStatus, State, Status, Way
+from matcore.rules.state import State, Status, Way
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,16 +79,6 @@ class OpenQuestion:
     since: float
 
 
-@dataclass(frozen=True, slots=True)
-class OpenWake:
-    message: str
-    role: str
-    target: str
-    delivery_class: DeliveryClass
-    status: RowStatus
-    since: float
-
-
 def seats(state: State) -> tuple[Seat, ...]:
     """The roles as configured, each with its status."""
     return tuple(Seat(role.name, role.status, seconds(role.since_us)) for role in state.roles)
@@ -152,14 +141,6 @@ def active_gates(state: State, now: float) -> tuple[ActiveGate, ...]:
 
 def questions(state: State) -> tuple[OpenQuestion, ...]:
     return tuple(OpenQuestion(each.id, each.role, seconds(each.asked_us)) for each in state.questions)
-
-
-def wakes(state: State) -> tuple[OpenWake, ...]:
-    """In order of opening."""
-    return tuple(
-        OpenWake(row.message, row.role, row.target, row.delivery_class, row.status, seconds(row.opened_us))
-        for row in state.rows
-    )
 
 
 def checked(state: State, number: int) -> Mapping[str, tuple[str, ...]]:

@@ -48,12 +48,6 @@ class Editor:
         self.cells.insert(self.cursor, Collapsed(text, f"[Pasted text #{self.pastes} +{breaks} lines]"))
         self.cursor += 1
 
-    def take(self) -> str:
-        """The text, and the draft is empty afterwards."""
-        text = self.text
-        self.clear()
-        return text
-
     def clear(self) -> None:
         self.cells.clear()
         self.cursor = 0

@@ -13,7 +13,7 @@ def test_an_empty_session() -> None:
     """Nothing is open, nothing is owed, nothing will happen."""
     state = initial()
     assert (view.seats(state), view.debt(state), view.cycle(state), view.episode(state)) == ((), None, None, None)
-    assert (view.active_gates(state, 0), view.questions(state), view.wakes(state)) == ((), (), ())
+    assert (view.active_gates(state, 0), view.questions(state)) == ((), ())
     assert view.awaited(state) == ()
     assert view.quiet(state, 5) == view.Quiet(0, running=False, due_at=None)
     assert view.watched(state)
@@ -29,9 +29,6 @@ def test_a_stall_at_a_glance() -> None:
     assert view.cycle(state) == view.OpenCycle("c1", 0)
     assert view.episode(state) == view.OpenEpisode(1, 605, 1, Stage.FIRST, None)
     assert view.quiet(state, 700) == view.Quiet(95, running=True, due_at=1_205)
-    assert [(wake.message, wake.role, wake.target, wake.since) for wake in view.wakes(state)] == [
-        ("r1", "review", "dev", 5)
-    ]
 
 
 def test_gates_with_their_time_to_escalation() -> None:
