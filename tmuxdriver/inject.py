@@ -94,13 +94,20 @@ class Delivery:
         if seen is None:
             return self._ended(Verdict.GONE, "the pane is dead or another one")
         pane, screen = seen
-        if not runs_agent(self.seat.profile, int(pane.identity.pane_pid)):
-            return self._refused("no-agent", "no agent in the pane's foreground")
+        if not self._runs(pane):
+            return self._no_agent()
         if pane.in_mode and not self._leave_mode(pane):
             return self._refused("copy-mode", "somebody scrolls in the pane")
         if pane.input_off or pane.synchronized:
             return self._refused("input-off" if pane.input_off else "synchronized", "the pane takes no keys of its own")
-        return self._composer_is_free(screen)
+        held_back = self._composer_is_free(screen)
+        return self._no_agent() if held_back is None and not self._runs(pane) else held_back  # that may have taken long
+
+    def _runs(self, pane: Pane) -> bool:
+        return runs_agent(self.seat.profile, int(pane.identity.pane_pid))
+
+    def _no_agent(self) -> Outcome:
+        return self._refused("no-agent", "no agent in the pane's foreground")
 
     def _composer_is_free(self, screen: Screen) -> Outcome | None:
         """The same predicate that status and ladder use; where nothing is known yet, it is waited for."""
@@ -116,7 +123,7 @@ class Delivery:
             if known == "busy" or boot_s() >= end_s:
                 return self._refused("busy" if known == "busy" else "not-ready", f"the role is {known}")
             time.sleep(LOOK_S)
-            seen = self._look(tell=True)
+            seen = self._look(twice=True, tell=True)
             if seen is None:
                 return self._ended(Verdict.GONE, "the pane died")
             screen = seen[1]
@@ -309,13 +316,17 @@ class Delivery:
         if seen is None or self._shows_it(seen[1]):
             return False
         screen = seen[1]
-        if screen.state == "busy":
-            self.steps.append(f"busy ({screen.evidence})")
-        elif screen.state == "idle" and screen.composer in ("empty", "ghost"):
-            self.steps.append("text gone from the composer")
-        else:
+        is_gone = screen.state == "idle" and screen.composer in ("empty", "ghost")
+        if not (screen.state == "busy" or is_gone) or not self._is_gone_still():
             return False
+        self.steps.append("text gone from the composer" if is_gone else f"busy ({screen.evidence})")
         return True
+
+    def _is_gone_still(self) -> bool:
+        """A frame that is half painted may lack the text."""
+        time.sleep(LOOK_S)
+        seen = self._look()
+        return seen is not None and not self._shows_it(seen[1])
 
     # -- the end ---------------------------------------------------------------------------------------------------
 

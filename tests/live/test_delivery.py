@@ -126,6 +126,18 @@ def test_text_for_an_agent_that_left_its_shell_is_not_run_by_it(make_rig: MakeRi
     delivered_once(rig)
 
 
+@pytest.mark.field_case("Security")
+def test_an_agent_that_ends_while_its_composer_is_looked_at_gets_nothing(
+    make_rig: MakeRig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A seat of which nothing is known yet is looked at for seconds; a shell may have taken its place."""
+    rig = make_rig()
+    rig.up()
+    there = iter([True, False])
+    monkeypatch.setattr("tmuxdriver.inject.runs_agent", lambda *_: next(there))
+    refused(rig, "no-agent")
+
+
 @pytest.mark.field_case("People")
 def test_a_draft_is_never_touched(make_rig: MakeRig) -> None:
     """Half a sentence of a person holds us back, stays as it is, and is never submitted by us."""

@@ -61,6 +61,22 @@ def test_the_wait_is_short_and_ends_in_what_is_seen(tmp_path: Path, after: Scree
     assert outcome.gate == gate
 
 
+def entered(tmp_path: Path, *screens: Screen) -> bool:
+    """Whether a delivery that has pressed Enter and then sees these screens holds its text for taken."""
+    role = RoleSpec("review", "claude", tmp_path, tmp_path / "prompt.md")
+    seat = Seat.of(SessionSpec("s", tmp_path, (role,), "/bin"), role, load("claude"), {"pane_id": ""})
+    return Looks(Tmux("none"), seat, PANE.identity, "a thought", Attention(), screens=iter(screens))._is_in()
+
+
+@pytest.mark.field_case("Submitting")
+@pytest.mark.parametrize("torn", [IDLE, BUSY])
+def test_a_composer_that_is_painted_anew_has_taken_nothing(tmp_path: Path, torn: Screen) -> None:
+    """Half of a frame may lack the text, after a resize say: it is gone when the next look does not show it either."""
+    assert not entered(tmp_path, torn, DRAFT)
+    assert entered(tmp_path, torn, IDLE)
+    assert entered(tmp_path, torn, BUSY)
+
+
 def test_long_after_the_end_of_a_turn_work_is_work(tmp_path: Path) -> None:
     """A program that works on its own account is left alone at once."""
     outcome = checked(tmp_path, boot_s() - 2 * STILL_S, BUSY, IDLE)
