@@ -18,6 +18,7 @@ FILE = "file"
 """The check that the file is one at all: it comes before the structural ones."""
 
 MAX_FILES = 100
+"""How many files have a count; that of the file refused longest ago is dropped."""
 
 
 class Gate:
@@ -44,7 +45,7 @@ class Gate:
         self._record(check, None)
 
     def judge(self, check: str, refusal: str | None) -> None:
-        """Record a check's word; raises `Refused` where there is a refusal."""
+        """Record what a check said. Raises `Refused` with its refusal, where there is one."""
         self._check = check
         if refusal is not None:
             raise Refused(f"{shown(self._name)}: {refusal}")

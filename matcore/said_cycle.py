@@ -1,4 +1,4 @@
-"""`mat cycle` by an agent: opens a unit of work, or ends the open one. Says one compact JSON object, no prose."""
+"""`mat cycle` by an agent: opens a unit of work, or ends the open one. Prints one compact JSON object, no prose."""
 
 from __future__ import annotations
 

@@ -16,6 +16,7 @@ from matcore.errors import Refused
 
 LOCK_WAIT_S = 5.0
 _PATIENCE = 6
+"""How many times LOCK_WAIT_S is waited while others do get their numbers."""
 _POLL_S = 0.01
 _BLOCK = 64 * 1024
 
@@ -24,7 +25,7 @@ class Lock:
     """The lock of `sent.index`, held in a `with` block.
 
     Raises `Refused` when it is not free and no number was given for LOCK_WAIT_S seconds: whoever holds it then hangs.
-    A crowd that does get its numbers is waited for a few times longer.
+    While others do get their numbers it waits a few times longer.
     """
 
     __slots__ = ("_handle", "_index", "_path")

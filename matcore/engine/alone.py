@@ -1,4 +1,4 @@
-"""One at a time: `mat up` of a session, and `mat prune` of what is left of those of that name."""
+"""Keeps `mat up` of a session, and `mat prune` of the ended ones of that name, from running at the same time."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def alone(state: StatePlaces, session: str, *, within_s: float) -> Iterator[None
                 break
             except BlockingIOError:
                 if time.monotonic() >= until:
-                    raise Unavailable(f"another `mat up` of {name} is at work and does not end") from None
+                    raise Unavailable(f"another `mat up` of {name} is at work; try again when it is done") from None
                 time.sleep(CHECK_S)
         yield
     finally:

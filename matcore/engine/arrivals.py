@@ -90,7 +90,7 @@ class Arrivals:
                 key, session = self._super.registry.new(name, record["config"])
                 watched = self._add(session, key)
         except JournalUnusable as e:
-            log.error("%s can't be begun now: %s", name, e)  # noqa: TRY400 - expected
+            log.error("%s can't be started now: %s", name, e)  # noqa: TRY400 - expected
             raise desk.NotNow from e
         except (MatError, OSError) as e:
             raise Unfit(str(e)) from e

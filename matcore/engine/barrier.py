@@ -25,7 +25,7 @@ Do = Callable[[], object]
 
 @dataclass(slots=True)
 class Watched:
-    """A session under watch. `fault` once an error has ended that; `stuck` while its journal takes nothing.
+    """A session under watch. `fault`: the error that has ended that; `stuck`: its journal takes nothing now.
 
     `stirred`: something was done with it since it last looked at the clock. Boot times: `due_s`, when it has to look
     again, whatever happens; `nap_ends_s`, when it is to look as soon as the loop turns.
@@ -48,7 +48,7 @@ class Watched:
 
 
 class Barrier:
-    """`tell(kind, reason)` is called when a journal can't be written, however often."""
+    """`tell(kind, reason)` is called each time that a journal can't be written."""
 
     def __init__(self, ballast: Ballast, tell: Callable[[str, str], None]) -> None:
         self._ballast = ballast
@@ -60,9 +60,8 @@ class Barrier:
         session.book.make_room = self._make_room
 
     def run(self, watched: Watched, do: Do, *, keep: bool = True) -> bool:
-        """Do a session's part. False if it was not done; with `keep` it is done later, when its journal can be written.
-
-        What is not kept must come again by itself.
+        """Do a session's part of the work. False if it was not done; with `keep` it is done later, when its journal can
+        be written. What is not kept must come again by itself.
         """
         if watched.fault is not None:
             return False
@@ -79,12 +78,12 @@ class Barrier:
         return done
 
     def catch_up(self, watched: Watched) -> None:
-        """Do what could not be done."""
+        """Do what waits, as far as that goes now."""
         while watched.backlog and self._try(watched, watched.backlog[0]):
             watched.backlog.popleft()
 
     def fail(self, watched: Watched, error: Exception) -> None:
-        """This session is watched no longer."""
+        """End the watch of this session, because of `error`."""
         text = "".join(traceback.format_exception(error))
         log.error("%s: this session is watched no longer\n%s", watched.session.name, text)
         watched.fault = text
@@ -97,7 +96,7 @@ class Barrier:
             do()
         except JournalUnusable as e:
             if not watched.stuck:
-                log.error("%s: its journal can't be written, what happens waits: %s", watched.session.name, e)  # noqa: TRY400 - expected
+                log.error("%s: its journal can't be written, so events wait: %s", watched.session.name, e)  # noqa: TRY400 - expected
             watched.stuck = True
             self._tell("disk-full" if isinstance(e, JournalFull) else "state-unwritable", str(e))
         except Exception as e:  # noqa: BLE001 - the barrier: an error in one session stops no other, and is told

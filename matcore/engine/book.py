@@ -24,7 +24,7 @@ from matcore.rules.moments import seconds
 from matcore.rules.session import State, initial, next_deadline, step
 
 CHECKPOINT_EVERY = 100
-"""A restart reads no more than so many entries of each session."""
+"""A restart reads no more than this many entries of each session."""
 RULES_VERSION = "4"
 """Changed whenever the rules or the ledger would fold the same entries to another state."""
 
@@ -124,8 +124,8 @@ class Book:
         self.write(at, wall, [Note(name, data, source)])
 
     def reach(self, at: float, wall: float) -> tuple[d.Decision, ...]:
-        """Let the core look at the clock. Without a trace where neither a decision nor a state came of it that the
-        facts alone would not lead to: only then does the journal, fed back, decide the same for ever after."""
+        """Let the core look at the clock. It is journalled where a decision came of it, or a state that the facts alone
+        would not lead to, so that the journal, fed back, decides the same for ever after."""
         at = max(at, self.now)
         state, decided = step(self.state, facts.ClockReached(at))
         if decided or _settled(state, at) != _settled(self.state, at):

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 DIALOG_ASKED_S = 30.0
-"""For so long a permission dialog stands on a screen before a driver puts it as a question."""
+"""How long a permission dialog has to stand on a screen before a driver puts it as a question."""
 
 
 class Verdict(enum.StrEnum):

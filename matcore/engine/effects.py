@@ -49,7 +49,7 @@ class Effects:
             try:
                 self._put(Restarted(name, role, driver.restart(name, role, resume=resume)))
             except Exception as e:
-                log.exception("%s/%s: could not be started anew", name, role)
+                log.exception("%s/%s: the agent could not be started anew", name, role)
                 self._put(Restarted(name, role, None, str(e)))
 
         self.run(session, role, work)
@@ -61,7 +61,7 @@ class Effects:
             try:
                 driver.stop(name)
             except Exception as e:
-                log.exception("%s: could not be ended", name)
+                log.exception("%s: the session's agents could not be ended", name)
                 self._put(Ended(name, str(e)))
             else:
                 self._put(Ended(name))

@@ -71,7 +71,7 @@ class Guard:
                 child.terminate()
                 return child.wait()
             if self._hangs(child.pid):
-                log.error("the supervisor (pid %d) has no heartbeat; it is ended", child.pid)
+                log.error("the supervisor (pid %d) has had no heartbeat for too long; killing it", child.pid)
                 child.kill()
         return code
 
@@ -106,7 +106,7 @@ class Guard:
                     _signal(beat.pid, signal.SIGTERM)
                 return 0
             if beat is not None and self._hangs(beat.pid):
-                log.error("the supervisor (pid %d) has no heartbeat; it is ended", beat.pid)
+                log.error("the supervisor (pid %d) has had no heartbeat for too long; killing it", beat.pid)
                 _signal(beat.pid, signal.SIGKILL)
         last = heartbeat.read(self._places)
         return 0 if last is not None and last.ended else 1
@@ -144,7 +144,7 @@ class Guard:
 
         text = notice("guard", failures=TOO_MANY, log=str(self._places.log), reason=f"exit code {code}")
         told = tell_now(channels(configured(self._places)), text)
-        log.error("told the human: %s", told)
+        log.error("told the human: %s", told.said)
 
     def _on_signal(self, _number: int, _frame: FrameType | None) -> None:
         self._stopping = True

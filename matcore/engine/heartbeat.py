@@ -25,7 +25,7 @@ STALE_S = 15.0
 
 @dataclass(frozen=True, slots=True)
 class Beat:
-    """`boot_s` is CLOCK_BOOTTIME within the boot `boot_id`; `wall_s` is Unix time.
+    """`boot_s` is CLOCK_BOOTTIME within the boot `boot_id`; `wall_s`, and `started_s` of the supervisor, are Unix time.
 
     `sessions`: those that are watched; `failed`: those that are not, and why. `ended`: a clean end.
     """

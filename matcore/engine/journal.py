@@ -127,7 +127,7 @@ class Journal:
         return journal
 
     def close(self) -> None:
-        """Again is nothing."""
+        """May be called again."""
         with named_errors(self.path):
             self._db.close()
         if self._copied_to is not None:
@@ -140,7 +140,7 @@ class Journal:
         self.close()
 
     def append(self, new: Sequence[NewEntry]) -> list[Entry]:
-        """All of `new` or nothing, on the disk when this returns.
+        """Append all of `new` or nothing; it is on the disk when this returns.
 
         Raises `JournalFull` (nothing was written; free the ballast and append again), `JournalUnusable`,
         `JournalDamaged`, and as mistakes of ours `DuplicateSource` and what is no plain data.
@@ -239,15 +239,15 @@ class Journal:
             )
 
     def marks(self) -> list[Mark]:
-        """What the times of each boot are counted from, oldest first."""
+        """The mark of each boot, from which its times are counted, oldest first."""
         return [Mark(*row) for row in self._rows("SELECT boot_id, boot_s, at, wall FROM boots ORDER BY rowid")]
 
     def add_mark(self, mark: Mark) -> None:
-        """Before the first entry of a boot. Raises as `append` does."""
+        """Add the mark of a boot, before its first entry. Raises as `append` does."""
         self._write("INSERT INTO boots VALUES (?, ?, ?, ?)", mark.boot_id, mark.boot_s, mark.at, mark.wall)
 
     def verify_chain(self) -> Broken | None:
-        """Read every entry and SQLite's own structures. None if all is as it was written. Takes seconds a million."""
+        """Read every entry and SQLite's own structures. None if all is as it was written. A million take seconds."""
         broken = self._broken_after(0)
         if broken is not None:
             return broken

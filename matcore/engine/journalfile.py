@@ -28,11 +28,11 @@ from matcore.errors import OurMistake, Refused, Unavailable
 SCHEMA_VERSION = 1
 BUSY_TIMEOUT_S = 5.0
 CACHE_KIB = 48
-"""Of pages that the writer keeps: it appends and reads the newest. SQLite's default is 2 MiB, for each of hundreds."""
+"""The writer's page cache: it appends, and reads the newest. SQLite's default is 2 MiB, for each of hundreds."""
 STATEMENTS = 4
-"""So many are kept compiled; of hundreds of journals they would weigh more than compiling them anew takes."""
+"""How many stay compiled: for hundreds of journals more would weigh more than compiling them anew costs."""
 LITTLE_SPACE_BYTES = 256 * 1024
-"""An I/O error with less than this free is the disk's being full: SQLite can't always tell."""
+"""An I/O error with less than this free means that the disk is full: SQLite can't always tell."""
 
 _SCHEMA = """
 PRAGMA application_id = 0x6d61746a;

@@ -12,7 +12,7 @@ Work = Callable[[], None]
 class Lane:
     """Runs what is handed to it in order, on a thread of its own that starts with the first piece of work.
 
-    The work itself reports its outcome; nothing may escape from it (`guarded` in the session sees to that).
+    The work reports its outcome itself, and lets nothing escape (`effects` sees to that).
     """
 
     def __init__(self, name: str) -> None:

@@ -62,7 +62,7 @@ def up(
     `goal` is the first cycle's, else the configuration's; a session that is up keeps its own.
 
     Raises `BadConfig` (a prompt), `Refused` (it runs with another configuration), `Unavailable` (no tmux, no
-    supervisor); nothing is started then, or what was is said.
+    supervisor); nothing was started then, or the error says what was.
     """
     for folder in (state.root, state.sessions):
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -107,8 +107,8 @@ def running(state: StatePlaces, config: SessionConfig, workdir: Path) -> Ledger 
     elsewhere = Path(before.workdir)
     if elsewhere.is_dir() and elsewhere.resolve() != workdir.resolve():
         raise Refused(
-            f"a session {config.session} is up in {elsewhere}; name this one by `session: NAME` in the file, "
-            f"or end that one: mat down {config.session}"
+            f"a session {config.session} is up in {elsewhere}; give this one another name, `session: NAME` in the "
+            f"file, or end that one: mat down {config.session}"
         )
     if before.config.get("roles") != to_json(config)["roles"]:
         raise Refused(

@@ -16,7 +16,7 @@ from matcore.engine.tally import Tally
 PENDING, DELIVERED, UNCONFIRMED, UNDELIVERABLE = "pending", "delivered", "unconfirmed", "undeliverable"
 """A relay's status."""
 DUE, RENEWING, RENEWED = "due", "renewing", "renewed"
-"""How far the renewal of a role is whose context is full."""
+"""How far the renewal has come of a role whose context is full."""
 
 
 @dataclass(slots=True)
@@ -163,10 +163,10 @@ class Ledger:
     `not_seen`: numbers below `seq` that no relay has come with yet. `untold`: notifications that were decided and not
     yet handed to the channels, by number. `ending`, `restarting`: what a human asked for and is not done yet.
     `troubles`: what is wrong around the session (`disk-full`, `folder`) and was told. `lost`: its agents went together
-    with those of other sessions, which was told once for the host. `exhausted`: how far the renewal of a role is whose
-    context is full; `ends`: when a role's agents ended by themselves; `counted_from`: when the human started it, where
-    that forgot earlier ends; `crash_loops`: roles that are not started again. `left`: the last text of a role, where
-    nobody knows whether it was submitted.
+    with those of other sessions, which was told once for the host. `exhausted`: how far the renewal has come of a role
+    whose context is full; `ends`: when a role's agents ended by themselves; `counted_from`: when the human started it,
+    where that forgot earlier ends; `crash_loops`: roles that are not started again. `left`: the last text of a role,
+    where nobody knows whether it was submitted.
     """
 
     session: str = ""

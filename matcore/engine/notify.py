@@ -164,7 +164,7 @@ class Notifier:
         return max(0.0, min(due) - self._mono_s()) if due else None
 
     def _advance(self, notice: _Notice) -> list[tuple[_Notice, Told]]:
-        """Everything that can be done for a message now."""
+        """Do everything that can be done for a message now. Returns what is to be reported."""
         now_s = self._mono_s()
         while notice.key in self._notices:
             if notice.ask is not None:
@@ -235,7 +235,7 @@ def _report(notice: _Notice, told: Told) -> None:
     try:
         notice.told(told)
     except Exception:
-        log.exception("what was told of %s could not be reported", notice.key)
+        log.exception("the outcome of the notification %s could not be reported", notice.key)
 
 
 def tell_now(channels: Sequence[Channel], body: str, title: str = "mat") -> Told:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 FIRST_RETRY_S, LAST_RETRY_S = 1.0, 300.0
 FIFO = 64
-"""So many deliveries may be open in a role; what doesn't fit waits, visibly, as `relay-pending`."""
+"""How many deliveries may be open for a role; what doesn't fit waits, visibly, as `relay-pending`."""
 HANGS_AFTER_S = 60.0
 HANGS = "delivery-hangs"
 _LATER = frozenset({"role.busy", "role.idle", "role.gone", "role.unknown", "turn.ended", "human.acted"})

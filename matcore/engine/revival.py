@@ -26,7 +26,7 @@ RESUME_AFTER_S = 10.0
 WITHIN_S = 600.0
 TOO_MANY = 3
 CRASH_LOOP = "crash-loop"
-"""The notification; also the reason of a `role.gone` whose agent the driver has given up to start by itself."""
+"""The notification; also the reason of a `role.gone` whose agent the driver has given up starting."""
 
 
 def mind(session: Session, role: str) -> bool:

@@ -25,7 +25,7 @@ KEPT_ASIDE = 100
 SHOWN_CHARACTERS = 120
 
 _said: dict[str, str] = {}
-"""Faults by path that stand and have been said: the same one is not said at every look."""
+"""The faults that were said and still stand, by path: none is said again at every look."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,12 +75,12 @@ def take(folder: Path, owner_uid: int, *, session: str | None = None) -> Iterato
 
 
 def done(item: Item) -> None:
-    """It has been taken up: its file goes. Again is nothing."""
+    """It has been taken up: its file goes. Done twice, it does no harm."""
     item.path.unlink(missing_ok=True)
 
 
 def set_aside(item: Item, reason: str) -> None:
-    """It can't be taken up after all. Its file goes to `aside/` with the reason; again is nothing."""
+    """It can't be taken up after all. Its file goes to `aside/` with the reason. Done twice, it does no harm."""
     _move(item.path.parent.parent, item.name, reason)
 
 

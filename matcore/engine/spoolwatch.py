@@ -48,7 +48,7 @@ class Watcher:
         self._thread.start()
 
     def stop(self) -> None:
-        """Returns when the thread has ended. Again, or before `start`, is nothing."""
+        """Returns when the thread has ended. Harmless before `start`, and when called again."""
         self._stopping.set()
         self._again.set()
         if self._thread.is_alive():
@@ -107,7 +107,7 @@ class Watcher:
         if all(_identity(folder) == identity for folder, identity in watched.items()) and not self._fault:
             self._fault = str(error)
             self._on_fault(
-                f"the spools are looked at every {SWEEP_WITHOUT_EVENTS_S:g} s, for they can't be watched: {error}"
+                f"the spools can't be watched, so they are looked at every {SWEEP_WITHOUT_EVENTS_S:g} s: {error}"
             )
         self._sweep(watched)
         self._again.wait(SWEEP_WITHOUT_EVENTS_S)

@@ -37,7 +37,7 @@ LONGEST_WAIT_S = 1.0
 LONGEST_NAP_S = 10.0
 """A session at rest has said when it wants to look again; this is for what it may have forgotten."""
 LANDS_WITHIN_S = 5.0
-"""How long an end waits for texts that are being typed: what is cut off is unconfirmed."""
+"""How long the end waits for texts that are being typed; what is cut off is unconfirmed."""
 
 
 class Supervisor:
@@ -214,7 +214,7 @@ class Supervisor:
 
     def end(self) -> None:
         """A clean end: texts that are being typed are waited for, and every journal says until when it was watched."""
-        log.info("ends: %s", self._stopping or "nothing to watch")
+        log.info("ending: %s", self._stopping or "nothing to watch")
         for poller in self.pollers.values():
             poller.stop()
         self.watcher.stop()

@@ -50,9 +50,10 @@ class Course:
 
 @dataclass(slots=True)
 class Tally:
-    """`open` is the open cycle's course, `last` that of the one that ended last; `rounds_question` the id of mat's
-    latest question about rounds; `woken` whether anybody was nudged since the open episode was
-    opened or rearmed."""
+    """`open`: the open cycle's course; `last`: that of the one that ended last. `asked_rounds`: how often mat has asked
+    about rounds; `rounds_question`: the id of the latest of these questions. `woken`: whether anybody was nudged since
+    the open episode was opened or rearmed. `answered`: when each of the newest answered questions was. `letters`: by
+    the relay's id, until it has arrived."""
 
     open: Course | None = None
     last: Course | None = None

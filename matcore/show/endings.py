@@ -7,10 +7,8 @@ from math import ceil
 from matcore.show import phrases
 from matcore.show.shapes import RoleView, Snapshot
 from matcore.show.text import due, duration, lasted, plain, short
-from matcore.words.notices import last_line
+from matcore.words.notices import SOON_S, last_line
 
-SOON_S = 60.0
-"""One that ended sooner never came to work."""
 _MOST_SAID = 160
 
 

@@ -19,7 +19,7 @@ from matcore.show.shapes import Snapshot
 from matcore.show.text import short
 
 MOST = 120
-"""So much is said of a goal, a reason or a question."""
+"""How many characters of a goal, a reason or a question are shown."""
 _OF_CYCLES = ("cycle.opened", "cycle.completed", "cycle.blocked")
 _OF_STALLS = ("episode.opened", "episode.closed", "nudge", "rung.skipped", "notify")
 

@@ -131,7 +131,7 @@ def roles(shot: Snapshot, narrow: bool) -> RenderableType:
 
 
 def _role(shot: Snapshot, role: RoleView) -> list[Text]:
-    """What was seen last is no colour of life where nobody watches."""
+    """Where nobody watches, what was seen last is not shown in the colour of life."""
     holds = shot.baton is not None and shot.baton.role == role.role
     status = "at a dialog" if role.dialog is not None else role.status
     style = STYLES.get(role.status, "") if shot.state == "watched" else "dim"

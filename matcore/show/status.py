@@ -21,9 +21,9 @@ from matcore.show.shapes import Snapshot, Supervisor
 from matcore.show.text import duration, moment, plain
 
 _LATE_S, _DOUBT = 5.0, ("dim", "yellow")
-"""A heartbeat that comes each second is late then, though it may come yet."""
+"""After this long a heartbeat that comes every second is late: the colours of one in time and of a late one."""
 _MANY = 4
-"""So many sessions and more are not all shown in full."""
+"""From this many sessions on, not all are shown in full."""
 
 
 class Look(msgspec.Struct):

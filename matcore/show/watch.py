@@ -11,7 +11,7 @@ from matcore.places import StatePlaces
 from matcore.show.shapes import Supervisor
 
 JUST_NOW_S = 3.0
-"""So long before a heartbeat a session may have begun that does not stand in it yet."""
+"""A session that began so shortly before the last heartbeat may not be named in it yet."""
 
 
 def supervisor_of(state: StatePlaces, boot_s: float) -> Supervisor:

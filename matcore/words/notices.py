@@ -25,8 +25,8 @@ _SINCE = 64
 _MEANING = 240
 _MOST_GATES = 3
 _AGAIN = 160
-"""So much of a question is said again."""
-_SOON_S = 60.0
+"""How many bytes of a question a reminder repeats."""
+SOON_S = 60.0
 """An agent that ended sooner never came to work."""
 
 
@@ -234,7 +234,7 @@ def _crash_loop(
     """`since`: when the human started it, where they are counted from then; `lived_s`: for how long it ran the last
     time; `said`: the last lines that it left then."""
     who = f"the agent of {_n(role)}{f' ({_n(program)})' if program else ''}"
-    soon = lived_s is not None and lived_s < _SOON_S
+    soon = lived_s is not None and lived_s < SOON_S
     counted = f"since you started it at {line(since, _SINCE)}" if since else f"in {minutes} minutes"
     return (
         f"{_n(session)}: {who} ended {times} times {counted}; it is not started again.",

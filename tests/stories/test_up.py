@@ -24,7 +24,7 @@ def test_another_project_s_session_of_that_name_is_not_taken_over(world: World) 
     world.up()
     other = world.folder / "other" / "duo"
     other.mkdir(parents=True)
-    with pytest.raises(Refused, match=r"is up in .*/duo; name this one by `session: NAME`"):
+    with pytest.raises(Refused, match=r"is up in .*/duo; give this one another name, `session: NAME`"):
         running(world.places, config(), other)
     assert list(other.iterdir()) == []
 
