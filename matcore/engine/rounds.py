@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from matcore.engine.tally import MAT
-from matcore.words.notices import rounds_question
+from matcore.words.worknotices import rounds_question
 
 if TYPE_CHECKING:
     from matcore.engine.ledger import Ledger, Relay

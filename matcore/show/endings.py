@@ -7,7 +7,7 @@ from math import ceil
 from matcore.show import phrases
 from matcore.show.shapes import RoleView, Snapshot
 from matcore.show.text import due, duration, lasted, plain, short
-from matcore.words.notices import SOON_S, last_line
+from matcore.words.worknotices import SOON_S, last_line
 
 _MOST_SAID = 160
 

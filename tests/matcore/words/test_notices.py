@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from matcore.words.notices import KINDS, notice, rounds_question
+from matcore.words.notices import KINDS, notice
+from matcore.words.worknotices import rounds_question
 
 S = "shop-duo"
 FACTS: dict[str, tuple[str, dict[str, object]]] = {
