@@ -22,6 +22,9 @@ usage: send-relay [--again] [TO] FILE    hand FILE (Markdown) over to the role T
        send-relay --check FILE           run the checks that this session has you run yourself; sends nothing
 --again sends the same content anew. Front matter may set `kind: request|fyi` and `seen: NUMBER`."""
 
+LONGEST_NUMBER = 9
+"""Digits of a relay's number, as `seen` in front matter takes them."""
+
 
 def send_relay(argv: list[str]) -> str:
     """Hand a file over, or acknowledge a relay. Returns what is printed."""
@@ -167,8 +170,9 @@ def _checked(seat: Seat, name: str) -> str:
 
 
 def _acknowledge(seat: Seat, named: str) -> str:
-    message = said_index.message_id(int(named.lstrip("#"))) if named.lstrip("#").isdecimal() else named
-    if not message.startswith(f"recovery-{seat.role}-"):
+    number = named.lstrip("#")
+    message = said_index.message_id(int(number)) if _is_number(number) else named
+    if not _is_recovery(seat, message):
         with said_index.Lock(seat.root), said_index.read(seat.root, seat.session) as index:
             entry = index.find(message)
         if entry is None or entry.get("to") != seat.role:
@@ -177,3 +181,13 @@ def _acknowledge(seat: Seat, named: str) -> str:
             )
     spoolfile.write(seat.spool, fact(seat, "relay.acked", message_id=message, role=seat.role))
     return f"acknowledged {message}{waiting(seat, 'this')}"
+
+
+def _is_recovery(seat: Seat, message: str) -> bool:
+    """Whether it is the id of a recovery of this role's, `recovery-<role>-<target>-<seq>`."""
+    begins = (f"recovery-{seat.role}-{peer}-" for peer in seat.peers)
+    return any(message.startswith(begin) and _is_number(message.removeprefix(begin)) for begin in begins)
+
+
+def _is_number(text: str) -> bool:
+    return text.isdecimal() and len(text) <= LONGEST_NUMBER

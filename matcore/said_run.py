@@ -17,7 +17,9 @@ def run(command: Callable[[list[str]], str], argv: Sequence[str], nothing: str =
     try:
         said = command(list(argv))
     except MatError as error:
-        sys.stderr.write(f"{error}\n")
+        from matcore.words.shape import clean  # Only a refusal pays for it; it may quote what it was called with.
+
+        sys.stderr.write(f"{clean(str(error))}\n")
         return error.exit_code
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""

@@ -40,17 +40,17 @@ def wait(argv: list[str]) -> str:
 
 def _duration_s(text: str) -> int:
     """`90s`, `30m`, `1h30m` in seconds."""
-    total, digits = 0, ""
+    total, number = 0, None
     for character in text:
         if character.isascii() and character.isdigit():
-            digits += character
-        elif digits and character in _UNITS_S:
-            total += int(digits) * _UNITS_S[character]
-            digits = ""
+            number = min(10 * (number or 0) + int(character), MAX_WAIT_S + 1)  # Python reads no number of any length.
+        elif number is not None and character in _UNITS_S:
+            total += number * _UNITS_S[character]
+            number = None
         else:
             total = 0
             break
-    if digits or total <= 0:
+    if number is not None or total <= 0:
         raise BadConfig([f"{text!r} is no duration: write it like 90s, 30m or 1h30m; nothing changed"])
     if total > MAX_WAIT_S:
         raise Refused(

@@ -231,7 +231,13 @@ def test_links_inside_and_the_role_s_own_folder_will_do(tmp_path: Path, scene: S
         (("dev", "h.md"), 1, "dev is you"),
         (("human", "h.md"), 1, "notify-user"),
         (("--ack", "r-000001"), 1, "no relay r-000001 was sent to you"),
+        (("--ack", "9" * 5000), 1, "was sent to you"),
         (("--ack", "recovery-review-dev-1"), 1, "no relay recovery-review-dev-1 was sent to you"),
+        (("--ack", "recovery-dev-review-"), 1, "no relay recovery-dev-review- was sent to you"),
+        (("--ack", "recovery-dev-human-1"), 1, "no relay recovery-dev-human-1 was sent to you"),
+        (("--ack", "\x1b[31mr-1"), 1, "no relay [31mr-1 was sent to you"),
+        (("re\x9bview", "h.md"), 1, "no role is named review"),
+        (("--\x1b[31m", "h.md"), 2, "no option --[31m\n"),
     ],
 )
 def test_wrong_words_are_answered_with_the_right_ones(

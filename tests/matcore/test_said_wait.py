@@ -45,6 +45,7 @@ def test_a_wait_can_end_earlier(scene: Scene, say: Say) -> None:
         (("²m", "x"), 2, "is no duration"),
         (("5h", "x"), 1, "4h at most"),
         (("3h61m", "x"), 1, "4h at most"),
+        (("9" * 5000 + "h", "x"), 1, "4h at most"),
     ],
 )
 def test_what_is_no_wait_changes_nothing(words: tuple[str, ...], code: int, why: str, scene: Scene, say: Say) -> None:
