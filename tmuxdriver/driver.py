@@ -73,7 +73,10 @@ class TmuxDriver:
             raise BadConfig(faults)
 
     def launch(self, spec: SessionSpec, *, resume: Mapping[str, str]) -> Mapping[str, Mapping[str, object]]:
-        """Start what is missing of a session. Two at once are one after the other, so nothing starts twice."""
+        """Start what is missing of a session. Two at once are one after the other, so nothing starts twice.
+
+        Raises `Refused` too: the agents there are another project's.
+        """
         if shutil.which(self._tmux.binary) is None:
             raise Unavailable(f"tmux is not on PATH; nothing was started. First: {installing.command('tmux')}")
         places = SessionPlaces.of(spec.workdir, spec.session)
@@ -87,6 +90,7 @@ class TmuxDriver:
 
     def _launch(self, spec: SessionSpec, resume: Mapping[str, str]) -> dict[str, Mapping[str, object]]:
         running = layout.find(self._tmux, spec.session)
+        layout.take_over_none(self._tmux, spec, running)
         plans = {
             role.name: layout.plan(
                 spec, role, self._profile(spec, role.backend), resume=resume.get(role.name), hooks=self._hooks

@@ -16,10 +16,11 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import quote, unquote
 
 from matcore.engine.clock import boot_s
 from matcore.engine.driver import RoleSpec, SessionSpec, new_session
-from matcore.errors import BadConfig, Unavailable
+from matcore.errors import BadConfig, Refused, Unavailable
 from matcore.places import SessionPlaces
 from tmuxdriver import panes
 from tmuxdriver.fill import filled
@@ -166,6 +167,19 @@ def find(tmux: Tmux, session: str) -> dict[str, Pane]:
     return {pane.values["@mat_role"]: pane for pane in ours}
 
 
+def take_over_none(tmux: Tmux, spec: SessionSpec, found: Mapping[str, Pane]) -> None:
+    """Raises `Refused` where the panes of that name are another project's: two sessions must never share a pane."""
+    folders = {Path(unquote(pane.values["@mat_dir"])) for pane in found.values() if pane.values["@mat_dir"]}
+    elsewhere = next((each for each in folders if each.is_dir() and each.resolve() != spec.workdir.resolve()), None)
+    if elsewhere is not None:
+        where = shlex.join([tmux.binary, "-S" if tmux.socket.startswith("/") else "-L", tmux.socket])
+        raise Refused(
+            f"agents of a session {spec.session} are at work for {elsewhere}; give this one another name, "
+            f"`session: NAME` in the file, or end that one: mat down {spec.session}, or where that knows none: "
+            f"{where} kill-session -t ={spec.session}"
+        )
+
+
 def names(tmux: Tmux) -> list[str]:
     """SESSION/ROLE of every agent's pane on that server. Raises `TmuxError`."""
     try:
@@ -187,7 +201,7 @@ def start(tmux: Tmux, spec: SessionSpec, role: str, what: Start) -> Identity:
     marks = [
         ["resize-window", "-t", created, "-x", width, "-y", height],
         ["set-option", "-p", "-t", created, "remain-on-exit", "on"],
-        *_marks(created, {"@mat_session": spec.session, "@mat_role": role}),
+        *_marks(created, {"@mat_session": spec.session, "@mat_role": role, "@mat_dir": quote(str(spec.workdir))}),
         *_marks(created, _notes(what)),
     ]
     from tmuxdriver.sessions import has_session  # in here: a supervisor that only watches never needs libtmux

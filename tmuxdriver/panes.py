@@ -18,7 +18,7 @@ _ROW = (
     "window_activity", "history_size", "cursor_x", "cursor_y", "cursor_flag", "session_id", "pane_dead_status",
 )  # fmt: skip
 _MORE = (
-    "session_activity", "alternate_on", "pane_width", "pane_height", "host", "@mat_session", "@mat_role",
+    "session_activity", "alternate_on", "pane_width", "pane_height", "host", "@mat_session", "@mat_role", "@mat_dir",
     "@mat_agent_session", "@mat_started_s", "@mat_needs_prompt", "pane_dead_signal",
 )  # fmt: skip
 _TEXTS = ("pane_current_command", "pane_title")

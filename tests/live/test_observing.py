@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
+import re
 import shutil
 import threading
 import time
@@ -15,7 +16,7 @@ import psutil
 import pytest
 
 from matcore.engine.driver import SessionSpec, Verdict
-from matcore.errors import BadConfig, Unavailable
+from matcore.errors import BadConfig, Refused, Unavailable
 from tests.live.rig import READY, Rig
 from tests.waiting import json_lines, wait_for
 from tmuxdriver import panes
@@ -167,6 +168,24 @@ def test_launching_twice_starts_nothing_twice(make_rig: MakeRig) -> None:
     ids = [{role: seat["pane_id"] for role, seat in result.items()} for result in [*results, rig.seats]]  # type: ignore[index]
     assert ids[0] == ids[1] == ids[2]
     assert {str(seat["agent_session"]) for seat in rig.seats.values()} == {r["session"] for r in rig.log("start")}
+
+
+@pytest.mark.field_case("Restarts")
+def test_agents_of_another_folder_are_not_taken_over(make_rig: MakeRig, tmp_path: Path) -> None:
+    """A session of the same name, whose journal is lost or is another HOME's: two sessions never share a pane. Where
+    its folder was moved, its agents are found again."""
+    rig = make_rig()
+    rig.up()
+    other = tmp_path / "other | project #{pid}"
+    other.mkdir()
+    roles = tuple(dataclasses.replace(role, dir=other) for role in rig.spec.roles)
+    spec = dataclasses.replace(rig.spec, workdir=other, roles=roles)
+    with pytest.raises(Refused, match=re.escape(str(rig.work))):
+        rig.new_driver().launch(spec, resume={})
+    assert len(rig.log("start")) == 1
+    assert len(rig.person("list-panes", "-a").splitlines()) == 1
+    rig.work.rename(tmp_path / "moved")
+    assert rig.new_driver().launch(spec, resume={})["dev"]["pane_id"] == rig.pane()
 
 
 def test_a_dead_agent_is_started_anew_in_its_seat(make_rig: MakeRig) -> None:
