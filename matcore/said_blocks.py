@@ -80,10 +80,7 @@ class Gate:
         if blocks:
             counts[self._file] = blocks
         newest = dict(list(counts.items())[-MAX_FILES:])
-        spoolfile.make_folder(self._seat.spool)
-        draft = os.path.join(self._seat.spool, f".{spoolfile.new_id()}")
-        spoolfile.write_new(draft, json.dumps(newest).encode())
-        os.rename(draft, _path(self._seat))
+        spoolfile.replace(_path(self._seat), json.dumps(newest).encode())
 
 
 def shown(name: str) -> str:

@@ -108,8 +108,7 @@ def _hand_over(root: str, draft: Draft, seq: int, digest: str, path: str) -> Sen
 
 def keep(root: str, digest: str, text: str) -> str:
     """Step 1. Returns the absolute path of the copy. A copy that is already there is used again when it is whole."""
-    folder = os.path.join(root, "handoffs")
-    path = os.path.join(folder, f"{digest}.md")
+    path = os.path.join(root, "handoffs", f"{digest}.md")
     data = text.encode()
     try:
         with open(path, "rb") as file:
@@ -117,11 +116,7 @@ def keep(root: str, digest: str, text: str) -> str:
     except FileNotFoundError:
         whole = False
     if not whole:
-        spoolfile.make_folder(folder)
-        draft = os.path.join(folder, f".{spoolfile.new_id()}")
-        spoolfile.write_new(draft, data)
-        os.rename(draft, path)
-        spoolfile.sync_folder(folder)
+        spoolfile.replace(path, data)
     return path
 
 

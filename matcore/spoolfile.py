@@ -90,6 +90,19 @@ def write_new(path: str, data: bytes) -> None:
         raise
 
 
+def replace(path: str, data: bytes) -> None:
+    """Write the file `path` (0600) whole, whatever it held before; it is durable when this returns.
+
+    Missing folders are created (0700). Raises `OSError`; what was there is there then.
+    """
+    folder = os.path.dirname(path)
+    make_folder(folder)
+    draft = os.path.join(folder, f".{new_id()}")
+    write_new(draft, data)
+    os.rename(draft, path)
+    sync_folder(folder)
+
+
 def write_all(handle: int, data: bytes) -> None:
     """Write all of `data`; a full disk raises `OSError` however little of it fitted."""
     rest = memoryview(data)
