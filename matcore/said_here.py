@@ -50,6 +50,7 @@ class Seat:
 
     @property
     def workdir(self) -> str:
+        """The session's working directory."""
         return str(self.about.get("workdir") or os.path.dirname(os.path.dirname(self.root)))
 
     @property

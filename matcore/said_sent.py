@@ -61,6 +61,7 @@ class Draft:
 
     @property
     def digest(self) -> str:
+        """The SHA-256 of its text, in hex: with `.md` the name of its copy among the handoffs."""
         return hashlib.sha256(self.text.encode()).hexdigest()
 
 

@@ -101,6 +101,7 @@ class Upkeep:
             briefing.write(session.ledger, None)
 
     def forget(self, session: str) -> None:
+        """The session has ended, or failed: it is looked through anew should it come again."""
         self._goals.pop(session, None)
         self._copies.forget(session)
         self._written.pop(session, None)

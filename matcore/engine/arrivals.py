@@ -45,6 +45,7 @@ class Arrivals:
             self.load(path, last)
 
     def load(self, path: Path, last: heartbeat.Beat | None) -> None:
+        """Take up the session of a journal, unless it has ended. One that can't be read is failed; never raises."""
         try:
             found = self._super.registry.found(path)
         except Exception as e:  # noqa: BLE001 - the barrier: a journal that can't be taken up stops no other
@@ -140,6 +141,7 @@ class Arrivals:
         sup.keeping.soon()
 
     def restarted(self, session: Session, event: Restarted) -> None:
+        """A seat's agent was started anew, or could not be: on record, and what waited for it goes on."""
         if event.seat is None:
             session.note("engine.restart_failed", {"role": event.role, "reason": event.fault})
             if revival.resumes_at(session.ledger, event.role) is None:

@@ -53,6 +53,7 @@ class Lane:
         return None
 
     def close(self) -> None:
+        """Drop what is queued. A message that is being sent is not waited for."""
         with self._lock:
             self._asks.clear()
 

@@ -110,12 +110,14 @@ def size(value: object) -> int:
 
 
 def count(value: object) -> int:
+    """A whole number from 1 to a million."""
     if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= 1_000_000:
         raise ValueError("must be a whole number, 1 or more")
     return value
 
 
 def name(value: str) -> str:
+    """The name of a session or a role."""
     if value in RESERVED_NAMES:
         raise ValueError(f'"{value}" is no name here, for mat uses it itself; choose another')
     if not _NAME.fullmatch(value):
@@ -127,6 +129,8 @@ def name(value: str) -> str:
 
 
 def matching(pattern: re.Pattern[str], what: str) -> Callable[[str], str]:
+    """A check for a whole match of `pattern` without `..` in it; `what` names the value in the fault."""
+
     def check(value: str) -> str:
         if not pattern.fullmatch(value) or ".." in value:
             raise ValueError(f"{quoted(value)} is no {what}")
@@ -136,6 +140,8 @@ def matching(pattern: re.Pattern[str], what: str) -> Callable[[str], str]:
 
 
 def one_of(*words: str) -> Callable[[str], str]:
+    """A check for one of these words."""
+
     def check(value: str) -> str:
         if value not in words:
             raise ValueError(f"must be {' or '.join(words)}")
@@ -145,12 +151,14 @@ def one_of(*words: str) -> Callable[[str], str]:
 
 
 def variable(value: str) -> str:
+    """The name of an environment variable. The fault never shows the value."""
     if not _VARIABLE.fullmatch(value):  # what stands here instead may be a secret, so it is not shown
         raise ValueError("must be the name of a variable, without its value: the value is taken from your environment")
     return value
 
 
 def backend(value: str) -> str:
+    """An agent program that has a profile."""
     backends = _around.get().backends
     if backends is not None and value not in backends:
         raise ValueError(f"no backend {quoted(value)}; {choice(value, backends)}")
@@ -158,6 +166,7 @@ def backend(value: str) -> str:
 
 
 def driver(value: str) -> str:
+    """A driver that is installed."""
     drivers = _around.get().drivers
     if value not in drivers:
         raise ValueError(f"no driver {quoted(value)}; {choice(value, drivers)}")
@@ -165,6 +174,7 @@ def driver(value: str) -> str:
 
 
 def check(value: str) -> str:
+    """A handoff check that there is."""
     checks = _around.get().checks
     if value not in checks:
         raise ValueError(f"no check {quoted(value)}; {choice(value, checks)}")
@@ -172,6 +182,7 @@ def check(value: str) -> str:
 
 
 def folder(value: str) -> str:
+    """A directory that is there, relative to the file's; returns its absolute path."""
     try:
         folder = (_around.get().folder / Path(value).expanduser()).resolve()
     except (OSError, RuntimeError) as error:
@@ -182,6 +193,7 @@ def folder(value: str) -> str:
 
 
 def url(value: str) -> str:
+    """A URL of any scheme."""
     try:
         scheme = urlsplit(value).scheme
     except ValueError:
@@ -192,6 +204,7 @@ def url(value: str) -> str:
 
 
 def web_url(value: str) -> str:
+    """An http or https URL."""
     if not re.fullmatch(r"https?://[^\s/]\S*", value):
         raise ValueError("must be a URL that begins with https:// or http://")
     return value

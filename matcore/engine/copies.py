@@ -58,6 +58,7 @@ class Copies:
         return Looked(tuple(restored), tuple(lost))
 
     def forget(self, session: str) -> None:
+        """The session has ended, or failed: what is copied of it is looked at anew should it come again."""
         self._kept.pop(session, None)
 
     def _copy(self, there: Path, folder: Path, kept: set[str]) -> None:

@@ -41,6 +41,7 @@ class Effects:
         self.run(session, job.role, work)
 
     def restart(self, session: Session, role: str, *, fresh: bool = False) -> None:
+        """On the seat's lane; it takes up the seat's agent session unless `fresh`, or a renewal, asks for a new one."""
         driver, name = session.driver, session.name
         seat = session.ledger.seats.get(role)
         resume = seat.resumes if seat is not None and not fresh and role not in session.post.renewing else None
@@ -88,6 +89,7 @@ class Effects:
         self._notifier(session).withdraw(f"{session.name}/{notice_id}")
 
     def forget(self, session: str) -> None:
+        """The session is over: what no channel has taken of it is tried no more."""
         notifier = self._notifiers.pop(session, None)
         if notifier is not None:
             notifier.close()

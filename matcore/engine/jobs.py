@@ -36,6 +36,7 @@ class Job:
 
     @property
     def patient(self) -> bool:
+        """Whether it waits until the role is idle; the others are for now or never."""
         return self.kind in ("relay", "wrapup")
 
 
@@ -47,6 +48,7 @@ class Scribe:
         self._wall_of = wall_of
 
     def relay(self, relay: Relay) -> Job:
+        """The delivery of a relay, as the letter that goes with it says, where there is one."""
         letter = self._book.ledger.tally.letters.get(relay.id)
         if letter is not None:
             text = letters.said_in(letter, relay, self._book.ledger)
@@ -64,6 +66,7 @@ class Scribe:
         return Job(self._next("relay"), "relay", relay.to, text, marks.relay(message_id=relay.id), relay=relay.id)
 
     def nudge(self, nudge: d.Nudge) -> Job:
+        """A nudge, or the redelivery of the relay that it names."""
         job = self._next("nudge")
         debt = view.debt(self._book.state)
         relay = self._book.ledger.relays.get(nudge.redelivers) if nudge.redelivers else None
@@ -93,11 +96,13 @@ class Scribe:
         return Job(job, "nudge", nudge.role, text, mark, relay=nudge.redelivers, decision=nudge.number)
 
     def final_check(self, check: d.FinalCheck) -> Job:
+        """The question about deliveries that got no reply."""
         rows = list(view.checked(self._book.state, check.number).items())
         text = messages.final_check(rows=rows, command=self._book.ledger.command)
         return Job(self._next("final"), "final_check", check.role, text, marks.final_check(), decision=check.number)
 
     def recovery(self, recovery: d.RecoveryDelivered) -> Job:
+        """The reminder in a fresh context of whoever still waits for a reply."""
         seq = int(recovery.message.rpartition("-")[2])
         last = next((r for r in self._book.ledger.relays.values() if r.seq == seq), None)
         text = messages.recovery(
@@ -111,6 +116,7 @@ class Scribe:
         return Job(self._next("recovery"), "recovery", recovery.role, text, mark, decision=recovery.number)
 
     def wrapup(self, wrapup: dict[str, Any]) -> Job:
+        """The instruction to close a cycle, from its record in the ledger."""
         outcome = str(wrapup["outcome"])
         text = messages.wrapup(cycle=str(wrapup["cycle"]), goal=wrapup.get("goal"), outcome=outcome)
         mark = marks.wrapup(outcome=outcome)
@@ -190,4 +196,5 @@ def _content(path: str | None) -> str | None:
 
 
 def places_of(ledger: Ledger) -> SessionPlaces:
+    """The session's folder below its working directory."""
     return SessionPlaces.of(Path(ledger.workdir), ledger.session)

@@ -21,6 +21,7 @@ class Lane:
         self._thread: threading.Thread | None = None
 
     def submit(self, work: Work) -> None:
+        """Run `work` after all that was submitted before it. Returns at once."""
         if self._thread is None:
             self._thread = threading.Thread(target=self._run, name=f"lane {self._name}", daemon=True)
             self._thread.start()

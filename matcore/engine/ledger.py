@@ -109,6 +109,8 @@ class Seat:
 
 @dataclass(slots=True)
 class SetAside:
+    """A file of a spool that was no record, and why."""
+
     name: str
     reason: str
     at: float
@@ -232,9 +234,11 @@ class Ledger:
 
     @property
     def window_s(self) -> float:
+        """How long all must be quiet before the ladder acts."""
         return float((self.config.get("recovery") or {}).get("window", 600.0))
 
     def status(self, role: str) -> str:
+        """`busy`, `idle`, `gone` or `unknown`."""
         seen = self.roles.get(role)
         return seen.status if seen is not None else "unknown"
 

@@ -58,4 +58,5 @@ class Losses:
 
 
 def gone_of(session: Session) -> int:
+    """How many of its agents are gone."""
     return sum(session.ledger.status(role) == "gone" for role in session.roles)

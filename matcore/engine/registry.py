@@ -32,6 +32,7 @@ class Registry:
         self._drivers = drivers
 
     def journals(self) -> Iterator[Path]:
+        """The journals of all sessions, ended and put-aside ones included, in order of name."""
         return iter(sorted(self._places.sessions.glob("*/journal.db")))
 
     def _create(self, session: str) -> Journal:

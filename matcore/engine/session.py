@@ -73,14 +73,17 @@ class Session:
 
     @property
     def places(self) -> SessionPlaces:
+        """Its folder below the working directory."""
         return places_of(self.ledger)
 
     @property
     def name(self) -> str:
+        """Its name, also before anything is journalled."""
         return self.ledger.session or self.book.journal.session
 
     @property
     def roles(self) -> Sequence[str]:
+        """Their names, in the order of the configuration."""
         return list(self.ledger.config.get("roles", {}))
 
     def wall_of(self, at: float) -> float:
@@ -172,12 +175,15 @@ class Session:
     # outcomes back
 
     def job_ended(self, job_id: str, outcome: Outcome) -> None:
+        """The outcome of a text that was handed to a seat."""
         self.post.ended(job_id, outcome)
 
     def told(self, notice_id: str, told: Told) -> None:
+        """What became of a notification."""
         self.herald.told(notice_id, told)
 
     def set_aside(self, role: str, name: str, reason: str) -> None:
+        """A file of a role's spool was set aside: on record."""
         self.note("engine.set_aside", {"role": role, "name": name, "reason": reason})
 
     def mistake(self, text: str) -> None:
@@ -195,6 +201,7 @@ class Session:
             self.herald.tell(what, action=True, first=[note], reason=reason)
 
     def mended(self, what: str) -> None:
+        """A `trouble` is over, and is told again should it come back."""
         if what in self.ledger.troubles:
             self.note("engine.mended", {"what": what})
 
@@ -207,11 +214,13 @@ class Session:
         self.book.checkpoint()
 
     def close(self) -> None:
+        """Let the lanes end and close the journal. Does not wait for an effect that hangs."""
         for lane in self.lanes.values():
             lane.close()
         self.book.close()
 
     def lane(self, role: str) -> Lane:
+        """The lane of a seat, or of the session itself (`role` empty)."""
         if role not in self.lanes:
             self.lanes[role] = Lane(f"{self.name}/{role}")
         return self.lanes[role]

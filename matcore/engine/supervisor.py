@@ -77,6 +77,7 @@ class Supervisor:
         self._busy_s = self.host.boot_s()
 
     def run(self) -> None:
+        """The loop, with pollers and the spools' watcher, until it is asked to end."""
         self.polls = True
         self.begin()
         self.watcher.start()

@@ -13,6 +13,8 @@ from matcore.scripted.memory import Memory
 
 @dataclass(frozen=True, slots=True)
 class Around:
+    """`wall` is the clock on the wall, Unix time."""
+
     role: str
     cwd: str
     log: Log

@@ -11,6 +11,8 @@ from matcore.scripted.script import Collapse
 
 @dataclass(frozen=True, slots=True)
 class Collapsed:
+    """A long paste: its text, and the label that stands for it."""
+
     text: str
     label: str
 

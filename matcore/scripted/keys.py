@@ -84,10 +84,12 @@ class Keys:
 
     @property
     def pending(self) -> bool:
+        """Whether something is held back that may go on."""
         return bool(self._held) or self._paste is not None or bool(self._decoder.getstate()[0])
 
     @property
     def pasting(self) -> bool:
+        """Whether a paste has begun and not ended."""
         return self._paste is not None
 
     def feed(self, data: bytes) -> list[Event]:

@@ -24,6 +24,7 @@ class Log:
         self._file = None if path is None else os.open(path, flags, 0o600)
 
     def write(self, what: str, **facts: object) -> None:
+        """One line; `facts` beside what every line has."""
         if self._file is None:
             return
         record = {"at": time.time(), "boot_s": boot_s(), "pid": os.getpid(), "role": self._role, "what": what, **facts}
@@ -38,4 +39,5 @@ class Log:
 
 
 def boot_s() -> float:
+    """Seconds since boot, sleep included."""
     return time.clock_gettime(time.CLOCK_BOOTTIME)

@@ -33,6 +33,8 @@ def folder(given: str | None) -> Path | None:
 
 @dataclass(slots=True)
 class Memory:
+    """`used`: how often each rule was used, by its number. `limited_until`: Unix time, 0 without a limit."""
+
     session: str
     file: Path | None = None
     turns: int = 0
@@ -86,6 +88,7 @@ class Memory:
         return limit_ending(self.limited_until) if wall < self.limited_until else None
 
     def save(self) -> None:
+        """Raises OSError."""
         if self.file is None:
             return
         kept = {

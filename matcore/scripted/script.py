@@ -54,6 +54,8 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Script:
+    """Options, the rules in order, and what is done where none fits."""
+
     options: Options = field(default_factory=Options)
     rules: tuple[Rule, ...] = ()
     default: tuple[Step, ...] = (Print("My script has no rule for that message."),)

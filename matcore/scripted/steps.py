@@ -15,6 +15,8 @@ PAINTED_S = 0.15  # long enough for the state before it to be painted, so that t
 
 
 class Step(Protocol):
+    """One step of a script."""
+
     def play(self, stage: Stage) -> Playing:
         """None lets the turn go on with the next step. Raises TemplateError, OSError, ValueError."""
 
@@ -66,6 +68,8 @@ class Work:
 
 @dataclass(frozen=True, slots=True)
 class Print:
+    """Say a text."""
+
     text: str
 
     def play(self, stage: Stage) -> Playing:
@@ -76,6 +80,8 @@ class Print:
 
 @dataclass(frozen=True, slots=True)
 class Run:
+    """Run a shell command and show its output."""
+
     command: str
 
     def play(self, stage: Stage) -> Playing:
@@ -107,6 +113,8 @@ class SendRelay:
 
 @dataclass(frozen=True, slots=True)
 class End:
+    """End the turn well."""
+
     def play(self, stage: Stage) -> Playing:  # noqa: ARG002 - every step is given the stage
         yield Pause(0)
         return Ending()
@@ -114,6 +122,8 @@ class End:
 
 @dataclass(frozen=True, slots=True)
 class Fail:
+    """End the turn with an error."""
+
     error: str
 
     def play(self, stage: Stage) -> Playing:
@@ -145,6 +155,8 @@ class Ask:
 
 @dataclass(frozen=True, slots=True)
 class Dialog:
+    """Show a dialog that is no permission, and go on once it is answered."""
+
     choice: Choice
 
     def play(self, stage: Stage) -> Playing:
@@ -169,6 +181,8 @@ class Crash:
 
 @dataclass(frozen=True, slots=True)
 class Exit:
+    """End the program in good order."""
+
     code: int
 
     def play(self, stage: Stage) -> Playing:
@@ -179,6 +193,8 @@ class Exit:
 
 @dataclass(frozen=True, slots=True)
 class Hang:
+    """Stop reading and painting, for ever."""
+
     def play(self, stage: Stage) -> Playing:
         yield Pause(PAINTED_S)
         stage.hang()
@@ -188,6 +204,8 @@ class Hang:
 
 @dataclass(frozen=True, slots=True)
 class RateLimited:
+    """End the turn at a usage limit, which refuses further turns for `until_s` seconds."""
+
     until_s: float
 
     def play(self, stage: Stage) -> Playing:
@@ -199,6 +217,8 @@ class RateLimited:
 
 @dataclass(frozen=True, slots=True)
 class Exhaust:
+    """End the turn with a full context; every further turn of the agent session fails."""
+
     def play(self, stage: Stage) -> Playing:
         yield Pause(0)
         stage.exhausted()
@@ -207,6 +227,8 @@ class Exhaust:
 
 @dataclass(frozen=True, slots=True)
 class Compact:
+    """Compact the context."""
+
     def play(self, stage: Stage) -> Playing:
         yield Pause(0.3)
         stage.compacted()
@@ -216,6 +238,8 @@ class Compact:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
+    """Put a text into the composer, as if a person had typed it."""
+
     text: str
 
     def play(self, stage: Stage) -> Playing:
@@ -226,6 +250,8 @@ class Draft:
 
 @dataclass(frozen=True, slots=True)
 class Flood:
+    """Say so many lines at once."""
+
     lines: int
 
     def play(self, stage: Stage) -> Playing:

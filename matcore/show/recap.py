@@ -89,6 +89,7 @@ class Recap(msgspec.Struct):
 
     @property
     def is_quiet(self) -> bool:
+        """Whether there is nothing to say of it."""
         return not (self.cycles or self.handoffs or self.stalls or self.told or self.answered or self.waits)
 
 

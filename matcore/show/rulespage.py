@@ -48,6 +48,7 @@ def page() -> str:
 
 
 def body() -> str:
+    """The page without its first line."""
     parts = [
         "# The rules as tables",
         "These are the tables that the core looks up, state by event. What depends on data is decided before the "

@@ -34,6 +34,8 @@ class RoleView(msgspec.Struct):
 
 
 class Baton(msgspec.Struct):
+    """Who owes the next handoff, for which relay from whom, since when; `delivered`, or still on its way."""
+
     role: str
     relay: str
     sender: str
@@ -96,6 +98,8 @@ class RelayView(msgspec.Struct):
 
 
 class NoticeView(msgspec.Struct):
+    """A notification that no channel took; `said`: what the channels answered."""
+
     kind: str
     at: float
     text: str

@@ -36,6 +36,7 @@ class Failure:
     detail: str | None
 
     def hits(self, decision: Decision) -> bool:
+        """Whether this decision's effect fails by it."""
         if not isinstance(decision, self.effect) or not self.start <= decision.at < self.end:
             return False
         return self.role is None or getattr(decision, "role", None) == self.role
@@ -43,6 +44,8 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
+    """One file. `until`: when the run ends; `expect`: partial records of decisions, None where there are none."""
+
     name: str
     configured: SessionConfigured
     facts: tuple[Fact, ...]

@@ -33,6 +33,7 @@ class Look(msgspec.Struct):
     sessions: list[Snapshot]
 
     def without_ended(self) -> Look:
+        """The same without sessions that have ended."""
         return Look(self.supervisor, [shot for shot in self.sessions if shot.state != "ended"])
 
 
