@@ -20,6 +20,9 @@ FILE = "file"
 MAX_FILES = 100
 """How many files have a count; that of the file refused longest ago is dropped."""
 
+LONGEST_PATH = 4095
+"""Bytes of a path, as Linux takes them; a record with more characters of one would be set aside."""
+
 
 class Gate:
     """One handoff on its way through the checks, in a `with` block.
@@ -33,7 +36,7 @@ class Gate:
     def __init__(self, seat: Seat, name: str) -> None:
         self._seat = seat
         self._name = name
-        self._file = os.path.abspath(name)
+        self._file = os.path.abspath(name)[:LONGEST_PATH]
         self._check = FILE
         self._blocks = _counts(seat).get(self._file, 0)
 

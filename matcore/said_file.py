@@ -6,7 +6,7 @@ import os
 import stat
 
 from matcore.errors import Refused
-from matcore.said_blocks import shown
+from matcore.said_blocks import LONGEST_PATH, shown
 from matcore.said_here import Seat
 
 MAX_BYTES = 1024 * 1024
@@ -14,9 +14,12 @@ MAX_BYTES = 1024 * 1024
 
 def load(seat: Seat, name: str) -> str:
     """The text of the handoff `name`. Raises `Refused` with what is wrong and how to mend it."""
+    if len(os.fsencode(os.path.abspath(name))) > LONGEST_PATH:
+        raise _refused(name, "its path is too long: copy it to a shorter one")
     path = os.path.realpath(name)
     allowed = [os.path.realpath(folder) for folder in (seat.roles[seat.role], seat.workdir, seat.root) if folder]
-    if os.path.lexists(name) and not any(os.path.commonpath([path, folder]) == folder for folder in allowed):
+    # What `realpath` led to is looked for, and not the name: behind a folder that is missing `..` leads out all the same.
+    if os.path.lexists(path) and not any(os.path.commonpath([path, folder]) == folder for folder in allowed):
         led = "is a link that leads to" if os.path.islink(name) else "is"
         raise _refused(
             name, f"{led} {path}, outside of {' and '.join(dict.fromkeys(allowed))}: copy it into one of them"

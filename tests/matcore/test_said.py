@@ -187,20 +187,30 @@ def test_a_mebibyte_of_the_worst_characters_is_sent(scene: Scene, say: Say) -> N
     assert len(str(scene.said("relay.sent")[0]["body"])) == 1024 * 1024
 
 
-@pytest.mark.parametrize(
-    "name", ["missing.md", "folder", "fifo", "loop", "out.md", "/etc/hostname", "/dev/null", "a\nb.md"]
-)
+UP = "../" * 40
+
+ELSEWHERE = (
+    "missing.md", "folder", "fifo", "loop", "out.md", "/etc/hostname", "/dev/null", "a\nb.md",
+    f"missing/{UP}etc/hostname", f"{'x' * 300}/{UP}etc/hostname", f"{'./' * 3000}{UP}etc/hostname", "here/" * 2000 + "h.md",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ELSEWHERE)
 def test_only_regular_files_of_this_role_are_sent(name: str, scene: Scene, say: Say) -> None:
     """Folders, FIFOs, devices, links that lead out and files elsewhere are refused without being read or waited for."""
     (scene.work / "folder").mkdir()
     os.mkfifo(scene.work / "fifo")
     (scene.work / "loop").symlink_to("loop")
     (scene.work / "out.md").symlink_to("/etc/hostname")
+    (scene.work / "here").symlink_to(".")
+    scene.file("h.md")
     code, out, err = say("send-relay", name)
     assert (code, out) == (1, "")
     assert err.count("\n") == 1
     assert err.endswith("nothing sent\n")
     assert scene.index() == []
+    [record] = scene.said("handoff.checked")
+    assert len(str(record["file"])) <= 4096  # More, and the supervisor would set it aside.
 
 
 def test_links_inside_and_the_role_s_own_folder_will_do(tmp_path: Path, scene: Scene, say: Say) -> None:
