@@ -201,8 +201,9 @@ class BatonDriver:
             time.sleep(process.LOOK_S)
         if box.withdraw(name):
             return Outcome(Verdict.REFUSED, "the worker did not claim it; it was taken back", gate="no-worker")
-        # It was claimed: the worker, or the one after it, runs it.
-        return Outcome(Verdict.SUBMITTED, f"claimed by the worker: {name}", entered_s=entered_s)
+        if box.was_claimed(name):  # the worker, or the one after it, runs it
+            return Outcome(Verdict.SUBMITTED, f"claimed by the worker: {name}", entered_s=entered_s)
+        return Outcome(Verdict.UNCONFIRMED, f"somebody else has taken it out of the mailbox: {name}")
 
     def last_words(self, session: str, role: str) -> str:
         """The end of the newest turn's log."""

@@ -63,7 +63,10 @@ class Mailbox:
             make_folder(str(self.inbox / part))
 
     def put(self, envelope: Envelope) -> str:
-        """Deliver: whole or not at all, durable when this returns. Returns the name of the file."""
+        """Deliver: whole or not at all, durable when this returns. Returns the name of the file.
+
+        Raises `OSError`; it is not delivered then.
+        """
         self.make()
         now_ns = time.time_ns()
         waiting = (_sent_ns(name) for name in _names(self.inbox / "pending"))
@@ -73,7 +76,11 @@ class Mailbox:
         staged = self.inbox / "tmp" / name
         write_new(str(staged), envelope.encode())
         staged.rename(self.inbox / "pending" / name)
-        sync_folder(str(self.inbox / "pending"))
+        try:
+            sync_folder(str(self.inbox / "pending"))
+        except OSError:
+            if self.withdraw(name):
+                raise
         return name
 
     def withdraw(self, name: str) -> bool:
@@ -84,6 +91,10 @@ class Mailbox:
             return False
         (self.inbox / "tmp" / name).unlink(missing_ok=True)
         return True
+
+    def was_claimed(self, name: str) -> bool:
+        """Whether a worker has taken that delivery, as far as what it has done is still kept."""
+        return any((self.inbox / part / name).exists() for part in ("claimed", "done"))
 
     def pending(self) -> list[str]:
         """Names in the order of sending; where a name doesn't tell, by the age of the file."""

@@ -7,6 +7,7 @@ import shutil
 import signal
 import time
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -225,6 +226,25 @@ def test_a_message_that_nobody_takes_is_taken_back(rig: Rig, monkeypatch: pytest
     rig.put("after it")
     rig.settle()
     assert rig.texts() == ["after it"]
+
+
+@pytest.mark.field_case("Lost or twice")
+def test_a_message_that_somebody_has_deleted_is_not_called_submitted(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
+    """That it waits no longer is no proof that it was taken; nobody knows, and it is not sent again."""
+    up(BatonPlace(rig))
+    monkeypatch.setattr("baton.driver.CLAIMED_WITHIN_S", 0.3)
+    worker = rig.pid()
+    assert worker is not None
+    os.kill(worker, signal.SIGSTOP)
+    try:
+        with ThreadPoolExecutor(1) as pool:
+            flying = pool.submit(rig.driver.deliver, SESSION, "dev", "[m] hello", "[m]")
+            waiting = rig.places.root / "mailbox" / "dev" / "inbox" / "pending"
+            for path in wait_for(lambda: list(waiting.glob("*.json"))):
+                path.unlink()
+            assert flying.result().verdict is Verdict.UNCONFIRMED
+    finally:
+        os.kill(worker, signal.SIGCONT)
 
 
 def test_stopping_ends_what_a_turn_has_left_behind(rig: Rig) -> None:

@@ -220,6 +220,19 @@ def test_a_delivery_is_withdrawn_only_while_it_is_pending(box: Mailbox) -> None:
     assert box.claim() is None
 
 
+@pytest.mark.field_case("Lost or twice")
+def test_a_delivery_that_is_refused_is_not_there(box: Mailbox, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A disk that fails after the rename: what is sent once more later must not be taken twice."""
+
+    def fails(_folder: str) -> None:
+        raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr(mailbox, "sync_folder", fails)
+    with pytest.raises(OSError, match="Input/output"):
+        box.put(letter())
+    assert names(box, "pending") == []
+
+
 def test_what_was_done_is_kept_by_age_and_number(box: Mailbox, monkeypatch: pytest.MonkeyPatch) -> None:
     """The newest so many of the last so many days; what is dropped is forgotten."""
     monkeypatch.setattr(mailbox, "KEPT", 5)
