@@ -18,7 +18,7 @@ def load(seat: Seat, name: str) -> str:
         raise _refused(name, "its path is too long: copy it to a shorter one")
     path = os.path.realpath(name)
     allowed = [os.path.realpath(folder) for folder in (seat.roles[seat.role], seat.workdir, seat.root) if folder]
-    # What `realpath` led to is looked for, and not the name: behind a folder that is missing `..` leads out all the same.
+    # What `realpath` led to is looked for, not the name: behind a folder that is missing `..` leads out all the same.
     if os.path.lexists(path) and not any(os.path.commonpath([path, folder]) == folder for folder in allowed):
         led = "is a link that leads to" if os.path.islink(name) else "is"
         raise _refused(

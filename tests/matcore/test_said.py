@@ -191,7 +191,8 @@ UP = "../" * 40
 
 ELSEWHERE = (
     "missing.md", "folder", "fifo", "loop", "out.md", "/etc/hostname", "/dev/null", "a\nb.md",
-    f"missing/{UP}etc/hostname", f"{'x' * 300}/{UP}etc/hostname", f"{'./' * 3000}{UP}etc/hostname", "here/" * 2000 + "h.md",
+    f"missing/{UP}etc/hostname", f"{'x' * 300}/{UP}etc/hostname", f"{'./' * 3000}{UP}etc/hostname",
+    "here/" * 2000 + "h.md",
 )  # fmt: skip
 
 
