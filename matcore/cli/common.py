@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 TAKE_UP_S = 5.0
 CHECK_S = 0.02
 SHOWN = 8
+MOST_ENTRIES = 10**9
+"""How many can be asked for at once; a number of any length is none that can be counted to."""
 
 
 def places() -> StatePlaces:

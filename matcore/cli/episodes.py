@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from matcore.cli.common import echo_json, journal_of, json_option, places
+from matcore.cli.common import MOST_ENTRIES, echo_json, journal_of, json_option, places
 from matcore.cli.naming import session_argument, the_only
 from matcore.show.phrases import LAST_RUNG
 from matcore.show.text import clock, duration, plain
@@ -28,7 +28,7 @@ _ABOUT = ("episode.opened", "episode.rearmed", "episode.closed", "nudge", "rung.
 @click.option(
     "-n",
     "count",
-    type=click.IntRange(min=1),
+    type=click.IntRange(1, MOST_ENTRIES),
     metavar="N",
     help=f"The newest N; {MOST_SHOWN} by default, all with --json.",
 )

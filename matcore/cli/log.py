@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import click
 from click.shell_completion import CompletionItem
 
-from matcore.cli.common import echo_json, journal_of, json_option, places
+from matcore.cli.common import MOST_ENTRIES, echo_json, journal_of, json_option, places
 from matcore.cli.naming import session_argument, the_only
 from matcore.errors import BadConfig, Refused
 from matcore.show.text import plain
@@ -40,7 +40,7 @@ class Kind(click.types.StringParamType):
 @click.command()
 @session_argument(required=False)
 @click.option("-f", "--follow", is_flag=True, help="Go on showing what comes.")
-@click.option("-n", "count", type=click.IntRange(min=0), metavar="N", help="Only the newest N entries.")
+@click.option("-n", "count", type=click.IntRange(0, MOST_ENTRIES), metavar="N", help="Only the newest N entries.")
 @click.option("--episode", type=int, metavar="N", help="Only what belongs to that episode's time.")
 @click.option("--since", metavar="T", help='From then on: 02:30, "yesterday 23:10", 2026-11-30T02:30, or 8h (ago).')
 @click.option(

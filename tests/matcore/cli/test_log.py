@@ -91,6 +91,7 @@ def test_a_decision_says_what_became_of_it(mat: Mat, tell: Tell) -> None:
         (("--kind", "nuge"), 2, 'did you mean "nudge"?'),
         (("--episode", "7"), 1, "there is no episode 7"),
         (("--since", "whenever"), 2, "is no time"),
+        (("-n", "9" * 20), 2, "is not in the range"),
         (("another",), 1, 'there is no session "another"'),
         (("dou",), 1, 'did you mean "duo"?'),
     ],
@@ -191,3 +192,4 @@ def test_episodes_are_rows(mat: Mat, tell: Tell) -> None:
     assert rows[0]["closed"] - rows[0]["opened"] == pytest.approx(WINDOW_S + 11)
     newest = [json.loads(line) for line in mat("episodes", "--json", "-n", "1")[1].splitlines()]
     assert newest == rows[1:]
+    assert mat("episodes", "-n", "9" * 20)[0] == 2
