@@ -254,6 +254,6 @@ class SessionConfig(msgspec.Struct, frozen=True, kw_only=True):
         str | None,
         text(checks.web_url),
         Meta(title="http(s) URL", examples=["https://example.org/ping/my-host"],
-             description="Pinged while the supervisor lives: a dead-man's switch of your choice, for the case that the "
-             "whole machine is gone.", extra={"default": "none"}),
+             description="Fetched once a minute while the session is watched: a dead-man's switch of your choice, for "
+             "the case that the whole machine is gone.", extra={"default": "none"}),
     ] = None  # fmt: skip

@@ -1,5 +1,5 @@
-"""What the loop keeps up beside its work: the heartbeat, the folders that agents use, room on the disk, a guard; and it
-notices when the loop itself did not turn."""
+"""What the loop keeps up beside its work: the heartbeat and its pings, the folders that agents use, room on the disk, a
+guard; and it notices when the loop itself did not turn."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from matcore.engine.barrier import Watched
 from matcore.engine.book import Note
 from matcore.engine.clock import Gap, LoopWatch
 from matcore.engine.ledger import Relay
+from matcore.engine.pings import Pings
 from matcore.engine.session import Session
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ class Keeping:
         self.folders = Upkeep(supervisor.places)
         self._heart = heartbeat.Heartbeat(supervisor.places, supervisor.host)
         self._heart_fault = ""
+        self.pings = Pings()
         self._loop_watch = LoopWatch(supervisor.host)
         self._kept_s = float("-inf")
 
@@ -58,7 +60,7 @@ class Keeping:
         registry.adopt(watched.session, watched.driver)
 
     def up(self) -> None:
-        """Heartbeat, and now and then the folders that agents use, the ballast, the guard."""
+        """Heartbeat, and now and then the folders that agents use, the ballast, the guard, and pings."""
         self.beat()
         now = self._super.host.boot_s()
         all_of_them = now - self._kept_s >= UPKEEP_S
@@ -67,11 +69,17 @@ class Keeping:
                 self._super.barrier.run(watched, lambda w=watched: self._keep(w.session), keep=False)  # type: ignore[misc]
         if all_of_them:
             self._kept_s = now
+            self.pings.look(self._switches(), now)
             self._mind_the_disk()
             with contextlib.suppress(OSError):
                 self._super.arrivals.tell_guard()
             if self._guarded and self._super.polls and not heartbeat.guarded(self._super.places):
                 guard.spawn(self._super.places)
+
+    def _switches(self) -> set[str]:
+        """The dead-man's switches of the sessions that are watched."""
+        watched = [w.session.ledger.config.get("heartbeat") for w in self._super.watched.values() if w.fault is None]
+        return {str(url) for url in watched if url}
 
     def _keep(self, session: Session) -> None:
         """Somebody may have cleaned its folder away; a folder that can't be written is trouble, not a mistake."""

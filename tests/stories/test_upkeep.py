@@ -10,8 +10,10 @@ import pytest
 
 from matcore import said_sent
 from matcore.engine import about
+from matcore.engine.pings import Pings
 from matcore.places import SessionPlaces
 from tests.stories.world import World
+from tests.waiting import wait_for
 
 LONG_AGO_S = 3600
 
@@ -111,3 +113,19 @@ def test_a_sender_at_work_is_looked_for_until_it_is_done(world: World, looks: li
     looks.clear()
     world.advance(20)
     assert looks
+
+
+def test_a_dead_man_s_switch_is_pinged_while_its_session_is_watched(world: World) -> None:
+    """Once a minute, once for all sessions that name it, until none of them is watched any more."""
+    sent = list[str]()
+    world.supervisor.keeping.pings = Pings(sent.append)
+    for name in ("duo", "other"):
+        world.up(name, heartbeat="https://switch.example/ping")
+    world.up("plain")
+    world.advance(61)
+    wait_for(lambda: sent == ["https://switch.example/ping"] * 2)
+    for name in ("duo", "other"):
+        world.human(name, request="down")
+    world.advance(180)
+    assert len(sent) == 2
+    assert list(world.supervisor.watched) == ["plain"]
