@@ -9,6 +9,9 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
+CONFIG_FILE = "duo.yaml"
+"""In a session's working directory: `mat init` writes it, `mat up` reads it."""
+
 
 def state_dir() -> Path:
     """`$XDG_STATE_HOME/mat`, by default `~/.local/state/mat`: one for each user and host, 0700."""

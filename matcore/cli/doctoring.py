@@ -15,17 +15,16 @@ from pathlib import Path
 from matcore.cli import lacking, statechecks
 from matcore.cli.common import backends
 from matcore.cli.statechecks import Check, guarded
-from matcore.engine import config
+from matcore.engine import config, yamltree
 from matcore.engine.config import SessionConfig
 from matcore.errors import BadConfig, MatError
-from matcore.places import StatePlaces, state_dir
+from matcore.places import CONFIG_FILE, StatePlaces, state_dir
 from tmuxdriver import installing, profile
 from tmuxdriver.profile import Profile
 
 OLDEST_TMUX = (3, 2)
 """The first with `extended-keys`, which our configuration sets."""
 ANSWER_WITHIN_S = 10.0
-FILE = "duo.yaml"
 _VERSION = re.compile(r"\d+(?:\.\d+)+")
 _TMUX = re.compile(r"(\d+)\.(\d+)")
 
@@ -41,7 +40,7 @@ def checks(folder: Path) -> list[Check]:
         ("tmux", lambda: _tmux(is_needed=described is None or described.driver == "tmux")),
         ("UTF-8", _utf8),
         ("send-relay", _commands),
-        (FILE, lambda: _file(folder, described, faults)),
+        (CONFIG_FILE, lambda: _file(folder, described, faults)),
         ("agent programs", lambda: _programs(folder)),
     ]
     found = [check for name, group in each for check in guarded(name, group)]
@@ -107,10 +106,10 @@ def _commands() -> Iterator[Check]:
 
 def _described(folder: Path) -> tuple[SessionConfig | None, tuple[str, ...]]:
     """The duo.yaml in `folder`, if there is one without a fault, or its faults."""
-    if not (folder / FILE).exists():
+    if not (folder / CONFIG_FILE).exists():
         return None, ()
     try:
-        return config.load(folder / FILE, backends=backends(folder)), ()
+        return config.load(folder / CONFIG_FILE, backends=backends(folder)), ()
     except BadConfig as error:
         return None, error.faults
 
@@ -119,14 +118,14 @@ def _file(folder: Path, described: SessionConfig | None, faults: tuple[str, ...]
     """What is described here: is it right, and is there what it names? It is no fault of the machine, so a warning."""
     if faults:
         more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
-        yield Check(FILE, "warning", f"{faults[0]}{more}", "mend it; see every fault: mat up --dry-run")
+        yield Check(CONFIG_FILE, "warning", f"{faults[0]}{more}", "mend it; see every fault: mat up --dry-run")
     elif described is not None:
         said = lacking.of(described, folder)
         told = [*said.told_unset(), *said.told_channels()]
         for sentence, fix in told:
-            yield Check(FILE, "warning", sentence, fix)
+            yield Check(CONFIG_FILE, "warning", sentence, fix)
         if not told:
-            yield Check(FILE, "ok", f"describes {described.session} on {described.driver}")
+            yield Check(CONFIG_FILE, "ok", f"describes {described.session} on {described.driver}")
 
 
 def _programs(folder: Path) -> Iterator[Check]:
@@ -171,14 +170,12 @@ def _program(known: Profile, program: str, *, wanted: bool) -> Check:
 
 
 def _named_here(folder: Path) -> set[str]:
-    """The backends of a duo.yaml in `folder`; a faulty one is for `mat up --dry-run` to tell."""
-    import yaml
-
-    try:
-        data = yaml.safe_load((folder / "duo.yaml").read_text(encoding="utf-8"))
-        return {str(role["backend"]) for role in data["roles"].values()}
-    except (OSError, UnicodeDecodeError, yaml.YAMLError, AttributeError, KeyError, TypeError):
-        return set()
+    """The backends of a duo.yaml in `folder`, also where something else in it is wrong: `_file` tells of that."""
+    tree = yamltree.read(folder / CONFIG_FILE, yamltree.Faults(folder / CONFIG_FILE))
+    section = tree.value.get("roles") if tree is not None and isinstance(tree.value, dict) else None
+    roles = section.value.values() if section is not None and isinstance(section.value, dict) else ()
+    named = (role.value.get("backend") for role in roles if isinstance(role.value, dict))
+    return {backend.raw for backend in named if backend is not None and backend.raw}
 
 
 def _answer(argv: list[str]) -> str | None:

@@ -12,6 +12,7 @@ import click
 
 from matcore.cli.common import backends, echo_json, json_option
 from matcore.errors import MatError, Refused
+from matcore.places import CONFIG_FILE
 
 if TYPE_CHECKING:
     from tmuxdriver.profile import Profile
@@ -58,7 +59,7 @@ notify: []
 @json_option
 def command(force: bool, as_json: bool) -> None:
     """Write a commented duo.yaml here, for the agent programs that are found on PATH."""
-    path = Path("duo.yaml")
+    path = Path(CONFIG_FILE)
     if not force and _is_used(path):
         raise Refused("duo.yaml is there already; edit it, or write over it: mat init --force")
     known = programs(Path.cwd())

@@ -16,7 +16,7 @@ from click.shell_completion import CompletionItem
 
 from matcore.cli.common import SHOWN, book_of, known, live_book, places, role_of, running
 from matcore.errors import BadConfig, MatError, Refused
-from matcore.places import StatePlaces
+from matcore.places import CONFIG_FILE, StatePlaces
 from matcore.show.text import plain
 
 _OF_ENDED = ("verify",)
@@ -48,7 +48,7 @@ def here(state: StatePlaces) -> str | None:
     from matcore.engine import yamltree
     from matcore.engine.config import default_session
 
-    file = Path("duo.yaml")
+    file = Path(CONFIG_FILE)
     tree = yamltree.read(file, yamltree.Faults(file)) if file.is_file() else None
     if tree is None or not isinstance(tree.value, dict):
         return None

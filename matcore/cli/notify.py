@@ -10,12 +10,13 @@ from matcore.cli.common import backends, echo_json, json_option
 from matcore.engine.config import load
 from matcore.engine.notify import channels
 from matcore.errors import Refused
+from matcore.places import CONFIG_FILE
 from matcore.show.text import plain
 from matcore.words.notices import notice
 
 
 @click.command()
-@click.argument("file", default="duo.yaml", type=click.Path(path_type=Path))
+@click.argument("file", default=CONFIG_FILE, type=click.Path(path_type=Path))
 @click.option("--test", "test", is_flag=True, required=True, help="Send a test message through each channel.")
 @json_option
 def command(file: Path, test: bool, as_json: bool) -> None:  # noqa: ARG001 - the flag is there to be asked for

@@ -11,6 +11,7 @@ import click
 
 from matcore.cli.common import backends, echo_json, json_option, places
 from matcore.errors import BadConfig, Refused
+from matcore.places import CONFIG_FILE
 from matcore.show.text import plain
 
 if TYPE_CHECKING:
@@ -19,11 +20,10 @@ if TYPE_CHECKING:
     from matcore.engine.launch import Launched
 
 _WITHOUT_TERMINAL = (160, 48)
-NAME = "duo.yaml"
 
 
 @click.command()
-@click.argument("file", default=NAME, type=click.Path(path_type=Path))
+@click.argument("file", default=CONFIG_FILE, type=click.Path(path_type=Path))
 @click.option("--goal", help="What the first cycle is to reach; in place of the file's.")
 @click.option("--attach", "then_attach", is_flag=True, help="Show the windows afterwards.")
 @click.option("--dry-run", is_flag=True, help="Validate and say what would be started; start nothing.")
@@ -89,7 +89,7 @@ def _instead(file: Path) -> str:
     near = sorted(path.name for path in Path().glob("*.y*ml") if path.stem in (file.stem, "duo"))
     if near:
         return f"there is {', '.join(map(plain, near))}: mat up {plain(near[0])}"
-    return f"mat init writes {'one' if file.name == NAME else f'a {NAME}'}, or name another: mat up FILE"
+    return f"mat init writes {'one' if file.name == CONFIG_FILE else f'a {CONFIG_FILE}'}, or name another: mat up FILE"
 
 
 def _of_prompt(name: str, folder: Path) -> list[str]:

@@ -38,11 +38,10 @@ class Beat:
     sessions: list[str]
     failed: dict[str, str] = field(default_factory=dict)
     ended: bool = False
-    version: str = "0.1.0"
 
 
 _KEYS = tuple(each.name for each in fields(Beat))
-"""Those of a later version are passed over."""
+"""Those of another version are passed over."""
 
 
 class Heartbeat:

@@ -13,10 +13,10 @@ from pathlib import Path
 
 import yaml
 
+from matcore.places import CONFIG_FILE
+
 MAX_BYTES = 256 * 1024
 MAX_DEPTH = 16
-NAME = "duo.yaml"
-"""What `mat init` writes."""
 SHOWN_CHARACTERS = 60
 
 Plain = str | int | float | bool | None
@@ -108,7 +108,7 @@ def _without_keys(file: Path, text: str) -> str:
 
 
 def _begun(file: Path) -> str:
-    return "one" if file.name == NAME else f"a {NAME}"
+    return "one" if file.name == CONFIG_FILE else f"a {CONFIG_FILE}"
 
 
 def _text(file: Path, faults: Faults) -> str | None:
@@ -119,7 +119,7 @@ def _text(file: Path, faults: Faults) -> str | None:
         faults.add(0, "", f"there is no such file; `mat init` writes {_begun(file)}")
         return None
     except IsADirectoryError:
-        faults.add(0, "", f"is a directory; name a file, such as {file / NAME}")
+        faults.add(0, "", f"is a directory; name a file, such as {file / CONFIG_FILE}")
         return None
     except OSError as error:
         faults.add(0, "", f"can't be read ({error.strerror}); see to that, or name another file")
