@@ -21,7 +21,7 @@ log = logging.getLogger("mat.effects")
 
 
 class Effects:
-    """The `Town` of the sessions. Called by the loop; `put` is the only thing that its threads call back."""
+    """The `Effector` of the sessions. Called by the loop; `put` is the only thing that its threads call back."""
 
     def __init__(self, put: Callable[[Event], None]) -> None:
         self._put = put

@@ -48,7 +48,7 @@ class Herald:
         """Journal (after `first`, as one) that the human is to be told, then hand it to the channels."""
         telling = self._telling(kind, action, decision, cause, facts)
         self._session.commit([*first, telling])
-        self._session.town.tell(self._session, self._session.ledger.notices[telling.data["notice"]])
+        self._session.effects.tell(self._session, self._session.ledger.notices[telling.data["notice"]])
 
     def _telling(
         self, kind: str, action: bool, decision: int | None, cause: Mapping[str, Any] | None, facts: Mapping[str, Any]
@@ -80,7 +80,7 @@ class Herald:
             items.append(Fact("effect.ended", {"decision": notice.decision, "ok": told.ok, "detail": detail}))
         self._session.commit(items)
         if awaited and not told.ok:  # the ladder tries it again, with a new text
-            self._session.town.withdraw(self._session, notice_id)
+            self._session.effects.withdraw(self._session, notice_id)
 
     def look_again(self) -> None:
         """Withdraw what nobody has heard of yet and need not any more."""
@@ -95,7 +95,7 @@ class Herald:
         if str(notice.decision) in self._session.ledger.awaited:
             items.append(Fact("effect.ended", {"decision": notice.decision, "ok": False, "detail": reason}))
         self._session.commit(items)
-        self._session.town.withdraw(self._session, notice.id)
+        self._session.effects.withdraw(self._session, notice.id)
 
     def _over(self, kind: str, cause: Mapping[str, Any], at: float) -> str | None:
         """Why there is no reason any more to tell of this, or None while there is."""
@@ -131,7 +131,7 @@ class Herald:
         for notice_id in before:
             notice = self._session.ledger.notices.get(notice_id)
             if notice is not None and not notice.ok and notice.kind != _RUNG_3:
-                self._session.town.tell(self._session, notice)
+                self._session.effects.tell(self._session, notice)
 
 
 def _notify(data: Mapping[str, Any]) -> d.Notify:

@@ -177,7 +177,7 @@ class Post:
         )  # fmt: skip
         self.flying[job.role] = job
         self._since_s[job.role] = self._session.host.boot_s()
-        self._session.town.deliver(self._session, job)
+        self._session.effects.deliver(self._session, job)
 
     def _look_for_a_hang(self, role: str) -> None:
         """A driver that does not come back is named: nothing else can be typed into that seat."""

@@ -15,7 +15,7 @@ from matcore.engine.drivers import Drivers
 from matcore.engine.jobs import places_of
 from matcore.engine.journal import Journal
 from matcore.engine.ledger import Ledger
-from matcore.engine.session import Session, Town
+from matcore.engine.session import Effector, Session
 from matcore.errors import MatError
 from matcore.places import StatePlaces
 
@@ -25,9 +25,9 @@ log = logging.getLogger("mat.registry")
 class Registry:
     """Opens sessions for the loop. One that can't be opened is logged and left alone; the others go on."""
 
-    def __init__(self, places: StatePlaces, town: Town, host: Clock, drivers: Drivers) -> None:
+    def __init__(self, places: StatePlaces, effects: Effector, host: Clock, drivers: Drivers) -> None:
         self._places = places
-        self._town = town
+        self._effects = effects
         self._host = host
         self._drivers = drivers
 
@@ -78,7 +78,7 @@ class Registry:
         if clock.is_new:
             journal.add_mark(clock.mark)
         key, driver = self._drivers.of(settings["driver"], settings.get(settings["driver"]) or {})
-        return key, Session(book, self._host, clock, driver, self._town)
+        return key, Session(book, self._host, clock, driver, self._effects)
 
 
 def _was_never_begun(path: Path) -> bool:

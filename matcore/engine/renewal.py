@@ -29,7 +29,7 @@ def begin(session: Session, role: str, relay: Relay) -> None:
     """Intent before effect; the seat's new identity comes back as an event."""
     session.commit([Note("engine.renewing", {"role": role, "relay": relay.id}), starting.waits(session, role)])
     session.post.renewing[role] = relay.id
-    session.town.restart(session, role, fresh=True)
+    session.effects.restart(session, role, fresh=True)
 
 
 def ended(session: Session, role: str, *, ok: bool) -> bool:

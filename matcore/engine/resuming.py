@@ -29,10 +29,10 @@ def resume(session: Session, stopped_at: float | None) -> None:
         detail = "unconfirmed" if awaited.event == "notify" else "not begun"
         session.take("effect.ended", {"decision": awaited.number, "ok": False, "detail": detail})
     if session.ledger.ending:
-        session.town.end(session)
+        session.effects.end(session)
     for role in session.ledger.restarting:
         session.commit([starting.waits(session, role)])
-        session.town.restart(session, role)
+        session.effects.restart(session, role)
 
 
 def nobody_watched(session: Session, gap: Gap) -> None:

@@ -100,7 +100,7 @@ def _is_minded(ledger: Ledger, role: str) -> bool:
 def _begin(session: Session, role: str, intent: Note, *, fresh: bool) -> bool:
     session.commit([intent, starting.waits(session, role)])
     session.post.reviving.add(role)
-    session.town.restart(session, role, fresh=fresh)
+    session.effects.restart(session, role, fresh=fresh)
     return True
 
 

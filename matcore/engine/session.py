@@ -31,8 +31,8 @@ _ABOUT = frozenset(
 _ACTS_AT_ONE_INSTANT = 1000
 
 
-class Town(Protocol):
-    """What a session needs of the supervisor around it."""
+class Effector(Protocol):
+    """Carries out what a session asks for, outside of the loop. No call waits for what becomes of it."""
 
     def deliver(self, session: Session, job: Job) -> None:
         """Hand a text to its seat, on the seat's lane; the outcome comes back as an event."""
@@ -54,12 +54,12 @@ class Town(Protocol):
 class Session:
     """See the module's text."""
 
-    def __init__(self, book: Book, host: Clock, clock: JournalClock, driver: Driver, town: Town) -> None:
+    def __init__(self, book: Book, host: Clock, clock: JournalClock, driver: Driver, effects: Effector) -> None:
         self.book = book
         self.host = host
         self.clock = clock
         self.driver = driver
-        self.town = town
+        self.effects = effects
         self.ledger = book.ledger
         self.scribe = Scribe(book, self.wall_of)
         self.lanes: dict[str, Lane] = {}

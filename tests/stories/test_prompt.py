@@ -53,7 +53,7 @@ def test_each_fresh_agent_session_is_pointed_to_it(world: World) -> None:
     world.settle()
     for number, fresh in enumerate((False, True), 2):
         session = world.session()
-        session.town.restart(session, "review", fresh=fresh)
+        session.effects.restart(session, "review", fresh=fresh)
         world.settle()
         world.driver.see("duo", "role.idle", "review")
         world.settle()
