@@ -132,6 +132,14 @@ def index_stands(index: Path, session: str) -> bool:
     return isinstance(head, dict) and head.get("session") == session
 
 
+def forget_relays(places: SessionPlaces) -> None:
+    """Drop the index of a session that begins: what another of its name has sent was never sent in this one.
+
+    Called before anything of it is journalled, so that a crash leaves no index that is not its own. Raises `OSError`.
+    """
+    places.sent_index.unlink(missing_ok=True)
+
+
 def rewrite_index(session: Session, places: SessionPlaces) -> None:
     """Write the index of relays anew from the journal, under its lock."""
     lines: list[dict[str, Any]] = [{"v": 1, "session": session.name}]

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from matcore.engine import desk, guard, heartbeat, registry, resuming, revival, starting, wholefile
+from matcore.engine import about, desk, guard, heartbeat, registry, resuming, revival, starting, wholefile
 from matcore.engine.barrier import Watched
 from matcore.engine.book import Fact, Item, Note
 from matcore.engine.events import Ended, Restarted, SpoolTouched
@@ -22,6 +22,7 @@ from matcore.engine.poller import Poller
 from matcore.engine.session import Session
 from matcore.engine.spoolread import Unfit
 from matcore.errors import MatError
+from matcore.places import SessionPlaces
 
 if TYPE_CHECKING:
     from matcore.engine.supervisor import Supervisor
@@ -115,6 +116,8 @@ class Arrivals:
             return
         up = {key: record[key] for key in _UP}
         if not session.ledger.opened_at:
+            with contextlib.suppress(OSError):  # nothing can be sent from such a folder
+                about.forget_relays(SessionPlaces.of(Path(record["workdir"]), session.name))
             session.commit(desk.first_entries(record, up))
         else:
             # It is written only where something was started, by a human.

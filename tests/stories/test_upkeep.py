@@ -76,6 +76,21 @@ def test_an_index_that_was_overwritten_is_written_anew(world: World) -> None:
     assert places.sent_index.read_text(encoding="utf-8").startswith('{"v":1,"session":"duo"}')
 
 
+def test_a_session_that_is_begun_anew_knows_no_relay_of_the_one_before(world: World) -> None:
+    """The same text to the same role is handed over, for nobody in this session has it; numbers begin anew."""
+    for _ in range(2):
+        world.up()
+        world.advance(5)
+        draft = said_sent.Draft(
+            session="duo", spool=str(world.folder_of().spool("dev")), sender="dev", to="review", text="x", cycle="c1"
+        )
+        sent = [said_sent.send(str(world.folder_of().root), draft, again=False) for _ in range(2)]
+        world.settle()
+        assert [each.fresh for each in sent] == [True, False]
+        assert [entry["id"] for entry in world.entries("relay.sent")] == ["r-000001"]
+        world.human(request="down")
+
+
 class Killed(BaseException):
     """As SIGKILL: nothing is tidied up."""
 
