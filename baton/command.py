@@ -8,7 +8,6 @@ import click
 
 from baton.worker import serve
 from matcore.engine.book import Book
-from matcore.engine.jobs import places_of
 from matcore.errors import Refused
 from matcore.places import StatePlaces, state_dir
 from matcore.words import again
@@ -32,4 +31,4 @@ def command(session: str) -> int:
         raise Refused(f"{session} does not run on driver: baton, so it has no worker")
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(name)s %(levelname)s %(message)s")
     logging.getLogger("watchfiles").setLevel(logging.WARNING)
-    return serve(places_of(ledger).root)
+    return serve(ledger.places.root)

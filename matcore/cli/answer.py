@@ -53,7 +53,6 @@ def command(session: str, text: str | None, file: str | None, question: str | No
 
     TEXT may be of any length; without it, or as `-`, it is read from standard input up to its end. A dialog on an
     agent's screen is answered there: mat attach."""
-    from matcore.engine.jobs import places_of
     from matcore.said import human_relay
 
     state = places()
@@ -62,7 +61,7 @@ def command(session: str, text: str | None, file: str | None, question: str | No
         asked = _chosen(book.ledger, question)
         _not_waiting(state, asked.id)
     body = _text(text, file, asked, session)
-    root = str(places_of(book.ledger).root)
+    root = str(book.ledger.places.root)
     message, seq = human_relay(root, str(state.spool), session, asked.role, body, answers=asked.id)
     taken = taken_up(state, session, book.seq, seq)
     if not taken:

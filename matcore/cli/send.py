@@ -22,7 +22,6 @@ def command(session: str, role: str, text: str, as_json: bool) -> None:
     """A message from you to a role; TEXT `-` reads it from standard input.
 
     It sets an open episode back to its first rung, and it is no progress: only a handoff or a cycle's end is."""
-    from matcore.engine.jobs import places_of
     from matcore.said import human_relay
 
     state = places()
@@ -32,7 +31,7 @@ def command(session: str, role: str, text: str, as_json: bool) -> None:
     body = _stdin() if text == "-" else text
     if not body.strip():
         raise Refused("the message is empty; nothing sent")
-    message, seq = human_relay(str(places_of(book.ledger).root), str(state.spool), session, role, body)
+    message, seq = human_relay(str(book.ledger.places.root), str(state.spool), session, role, body)
     taken = taken_up(state, session, book.seq, seq)
     if as_json:
         echo_json({"message": message, "seq": seq, "to": role, "taken_up": taken})

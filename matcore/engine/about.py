@@ -20,7 +20,6 @@ from matcore import said_index, said_sent
 from matcore.engine import briefing, copies, spool, wholefile
 from matcore.engine.copies import Copies
 from matcore.engine.foldermarks import FolderMarks, Marks
-from matcore.engine.jobs import places_of
 from matcore.engine.session import Session
 from matcore.errors import BadConfig
 from matcore.places import SessionPlaces, StatePlaces
@@ -72,7 +71,7 @@ class Upkeep:
         return self._marks[session.name]
 
     def _look_through(self, session: Session, *, ended: bool) -> Kept:
-        places = places_of(session.ledger)
+        places = session.ledger.places
         missing = make_folders(places, session.roles)
         texts = self._copies.keep(session)
         missing += texts.restored

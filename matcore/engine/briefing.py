@@ -6,7 +6,6 @@ from __future__ import annotations
 from pathlib import Path
 
 from matcore.engine import wholefile
-from matcore.engine.jobs import places_of
 from matcore.engine.ledger import Ledger
 from matcore.words import prompts
 
@@ -16,7 +15,7 @@ def write(ledger: Ledger, goal: str | None, *, only_missing: bool = False) -> li
 
     Returns the roles whose prompt is another now. Raises `BadConfig` (a prompt), `OSError`.
     """
-    folder = places_of(ledger).prompts
+    folder = ledger.places.prompts
     names = list(ledger.config["roles"])
     written = []
     for name, role in ledger.config["roles"].items():

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from matcore.engine import noticefacts
 from matcore.engine.book import Fact, Item, Note
 from matcore.engine.ledger import Notice
 from matcore.engine.notify import Told
@@ -27,7 +28,7 @@ class Herald:
 
     def decided(self, notify: d.Notify) -> None:
         """The core wants the human told."""
-        about = self._session.scribe.notice_facts(notify)
+        about = noticefacts.of(self._session.book, notify, self._session.scribe.when)
         cause = {"question": notify.question, "gates": notify.gates, "episode": notify.episode}
         cause = {key: value for key, value in cause.items() if value is not None}
         if notify.kind == _RUNG_3 and self._session.ledger.lost:

@@ -7,11 +7,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from matcore.engine import dialogs, letters
+from matcore.engine import letters
 from matcore.engine.book import Book
-from matcore.engine.ledger import Ledger, Question, Relay
-from matcore.engine.tally import Course
-from matcore.places import SessionPlaces
+from matcore.engine.ledger import Relay
 from matcore.rules import decisions as d
 from matcore.rules import view
 from matcore.words import marks, messages
@@ -127,30 +125,8 @@ class Scribe:
         seat = self._book.ledger.seats.get(job.role)
         if seat is None or not seat.needs_prompt:
             return job
-        prompt = places_of(self._book.ledger).prompts / f"{job.role}.md"
+        prompt = self._book.ledger.places.prompts / f"{job.role}.md"
         return replace(job, text=messages.pointed(prompt_path=str(prompt), text=job.text), pointed=True)
-
-    def notice_facts(self, notify: d.Notify) -> dict[str, Any]:
-        """What the text of a notification is made of."""
-        ledger = self._book.ledger
-        debt = view.debt(self._book.state)
-        since = self.when(debt.since if debt else ledger.progress_at)
-        match notify.kind:
-            case "question":
-                return _asked(ledger.questions[str(notify.question)])
-            case "gate":
-                return {
-                    "gates": dialogs.told_by(ledger, notify.gates or ()),
-                    "since": since,
-                    "questions": [_asked(question) for question in ledger.questions.values()],
-                }
-            case "idle-recovery":
-                owed, relay = (debt.role, debt.relay) if debt else (None, None)
-                return {"owed": owed, "relay": relay, "since": since, **_ended(ledger, owed)}
-            case "overdue":
-                return {"cycle": ledger.cycle or "", "since": self.when(ledger.progress_at)}
-            case _:
-                return {"cycle": notify.cycle or "", **_course(ledger.tally.last), **ledger.last_cycle}
 
     def when(self, at: float) -> str:
         """A journal time as people read it: local time with its offset."""
@@ -158,31 +134,6 @@ class Scribe:
 
     def _next(self, kind: str) -> str:
         return f"{kind}-{self._book.ledger.injected + 1}"
-
-
-def _asked(question: Question) -> dict[str, Any]:
-    return {
-        "role": question.role, "question": question.id, "text": question.text,
-        "dialog": question.dialog, "by_mat": question.by_mat,
-    }  # fmt: skip
-
-
-def _ended(ledger: Ledger, owed: str | None) -> dict[str, Any]:
-    """The agent that has ended and stays so, the holder's first: nothing that the ladder does can wake it."""
-    gone = [role for role in ledger.config.get("roles", {}) if ledger.status(role) == "gone"]
-    role = owed if owed in gone else next(iter(gone), None)
-    if role is None:
-        return {}
-    all_gone = len(gone) > 1 and len(gone) == len(ledger.config["roles"])
-    said = ledger.seats[role].said if role in ledger.seats else ""
-    about = {"ended": role, "said": said, "workdir": ledger.workdir if all_gone else ""}
-    return about if ledger.tally.woken else {**about, "none_woken": gone}
-
-
-def _course(course: Course | None) -> dict[str, Any]:
-    if course is None or course.until is None:
-        return {}
-    return {"took_s": course.until - course.since, "handoffs": course.handoffs, "stalls": course.episodes}
 
 
 def _content(path: str | None) -> str | None:
@@ -193,8 +144,3 @@ def _content(path: str | None) -> str | None:
         return Path(path).read_text(encoding="utf-8", errors="replace")
     except OSError:
         return None
-
-
-def places_of(ledger: Ledger) -> SessionPlaces:
-    """The session's folder below its working directory."""
-    return SessionPlaces.of(Path(ledger.workdir), ledger.session)

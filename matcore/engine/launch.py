@@ -25,7 +25,6 @@ from matcore.engine.book import RULES_VERSION, Book
 from matcore.engine.config import SessionConfig, to_json
 from matcore.engine.driver import Checks
 from matcore.engine.drivers import make
-from matcore.engine.jobs import places_of
 from matcore.engine.ledger import Ledger
 from matcore.engine.registry import spec_of
 from matcore.engine.untouched import unless_launched
@@ -73,8 +72,8 @@ def up(
         ledger.workdir, ledger.size = str(workdir), size
         ledger.path, ledger.command = reachable()
         changed = tuple(key for key, value in settings.items() if ledger.config.get(key, value) != value)
-        with unless_launched(places_of(ledger)):
-            make_folders(places_of(ledger), list(config.roles))
+        with unless_launched(ledger.places):
+            make_folders(ledger.places, list(config.roles))
             briefing.write(ledger, _first_goal(ledger, goal) if before is None else None)
             spec = spec_of(ledger)
             driver = make(config.driver, spec.options)

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from matcore.engine.tally import Tally
+from matcore.places import SessionPlaces
 
 PENDING, DELIVERED, UNCONFIRMED, UNDELIVERABLE = "pending", "delivered", "unconfirmed", "undeliverable"
 """A relay's status."""
@@ -215,6 +217,11 @@ class Ledger:
     counted_from: dict[str, float] = field(default_factory=dict)
     crash_loops: list[str] = field(default_factory=list)
     tally: Tally = field(default_factory=Tally)
+
+    @property
+    def places(self) -> SessionPlaces:
+        """The session's folder below its working directory."""
+        return SessionPlaces.of(Path(self.workdir), self.session)
 
     @property
     def ended(self) -> bool:

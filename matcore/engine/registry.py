@@ -12,7 +12,6 @@ from matcore.engine.book import RULES_VERSION, Book
 from matcore.engine.clock import Clock, JournalClock
 from matcore.engine.driver import Driver, RoleSpec, SessionSpec
 from matcore.engine.drivers import Drivers
-from matcore.engine.jobs import places_of
 from matcore.engine.journal import Journal
 from matcore.engine.ledger import Ledger
 from matcore.engine.session import Effector, Session
@@ -101,7 +100,7 @@ def adopt(session: Session, driver: Driver) -> None:
 
 def spec_of(ledger: Ledger) -> SessionSpec:
     """A session as its driver must know it."""
-    places = places_of(ledger)
+    places = ledger.places
     roles = tuple(
         RoleSpec(
             name=name,

@@ -14,7 +14,7 @@ from matcore.engine.book import CHECKPOINT_EVERY, Book, Fact, Item, Note
 from matcore.engine.clock import Clock, JournalClock
 from matcore.engine.driver import Driver, Outcome, Sighting
 from matcore.engine.herald import Herald
-from matcore.engine.jobs import Job, Scribe, places_of
+from matcore.engine.jobs import Job, Scribe
 from matcore.engine.journal import JournalUnusable
 from matcore.engine.lanes import Lane
 from matcore.engine.ledger import Notice
@@ -74,7 +74,7 @@ class Session:
     @property
     def places(self) -> SessionPlaces:
         """Its folder below the working directory."""
-        return places_of(self.ledger)
+        return self.ledger.places
 
     @property
     def name(self) -> str:

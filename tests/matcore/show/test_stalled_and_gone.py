@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from matcore.engine.jobs import Scribe
+from matcore.engine import noticefacts
 from matcore.places import StatePlaces
 from matcore.rules.decisions import Notify, NotifyKind
 from matcore.words.notices import notice
@@ -37,10 +37,9 @@ def test_so_says_the_notification(tell: Tell, gone: tuple[str, ...]) -> None:
     told = tell(ago=3 * WINDOW_S + 3800).stalled(3)
     for role in gone:
         told.fact("role.gone", 5, role=role, evidence="pane is gone")
-    scribe = Scribe(told.book, lambda at: at)
     number = int(str(told.book.journal.tail(1, names=["notify"])[0].data["number"]))
     asked = Notify(number, told.now, NotifyKind.IDLE_RECOVERY, action=True, episode=1)
-    said = notice("idle-recovery", session="duo", **scribe.notice_facts(asked))
+    said = notice("idle-recovery", session="duo", **noticefacts.of(told.book, asked, str))
     assert ("mat restart duo review" in said) is (len(gone) == 1)
     assert (f"cd {told.state.root} && mat up" in said) is (len(gone) == 2)
     assert "mat attach" not in said
