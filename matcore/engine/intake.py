@@ -140,7 +140,7 @@ def _answered(session: Session, _by: str, record: Record) -> None:
 
 
 def _paused(session: Session, _by: str, record: Record) -> None:
-    fields = {"until": session.clock.now() + float(record["for_s"])} if record.get("for_s") else {}
+    fields = {"until": _end(session, record, float(record["for_s"]))} if record.get("for_s") else {}
     session.take("human.paused", fields, source=record["id"])
 
 
@@ -155,10 +155,16 @@ def _wait(session: Session, by: str, record: Record) -> None:
         return
     fields = {
         **gate,
-        "until": session.clock.now() + float(record["until_s"]),
+        "until": _end(session, record, float(record["until_s"])),
         "reason": str(record.get("reason", ""))[:200],
     }
     session.take("gate.raised", fields, source=record["id"])
+
+
+def _end(session: Session, record: Record, for_s: float) -> float:
+    """When it is over, in the journal's time: it began when it was said, however late it is heard."""
+    late_ms = max(0, int(session.host.wall_s() * 1000) - record["ts_ms"])
+    return session.clock.now() + for_s - min(late_ms, for_s * 1000) / 1000
 
 
 def _notify_user(session: Session, by: str, record: Record) -> None:

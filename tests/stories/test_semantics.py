@@ -130,6 +130,18 @@ def test_the_end_of_a_pause_outlives_restarts(world: World) -> None:
     assert len(world.decisions("duo", "nudge")) == 1
 
 
+@pytest.mark.parametrize(("late_s", "left_s"), [(1800, 1800), (10**306, 0), (-(10**400), 3600)])
+def test_what_is_heard_late_ends_when_it_was_said_to_end(world: World, late_s: int, left_s: int) -> None:
+    """A declared wait and a pause begin when they are said: a supervisor that was down meanwhile prolongs neither."""
+    world.up()
+    said_ms = int(world.clock.wall_s() * 1000) - late_s * 1000
+    before = world.session().clock.now()
+    world.says("dev", request="wait", until_s=3600, reason="tests", ts_ms=said_ms)
+    world.human(fact="human.paused", for_s=3600, ts_ms=said_ms)
+    (wait,), (pause,) = (world.entries(name) for name in ("gate.raised", "human.paused"))
+    assert [fact["until"] - before for fact in (wait, pause)] == pytest.approx([left_s] * 2, abs=1)
+
+
 @pytest.mark.field_case("Nudges")
 def test_a_declared_wait_is_trusted_across_a_restart_and_not_a_second_longer(world: World) -> None:
     """The gate ends when the agent said, though the supervisor that heard it is gone."""
