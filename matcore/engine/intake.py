@@ -163,7 +163,7 @@ def _wait(session: Session, by: str, record: Record) -> None:
 
 def _end(session: Session, record: Record, for_s: float) -> float:
     """When it is over, in the journal's time: it began when it was said, however late it is heard."""
-    late_ms = max(0, int(session.host.wall_s() * 1000) - record["ts_ms"])
+    late_ms: int = max(0, int(session.host.wall_s() * 1000) - record["ts_ms"])
     return session.clock.now() + for_s - min(late_ms, for_s * 1000) / 1000
 
 
