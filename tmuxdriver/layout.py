@@ -197,7 +197,7 @@ def start(tmux: Tmux, spec: SessionSpec, role: str, what: Start) -> Identity:
     command = ["--", "/usr/bin/env", *what.argv]
     client = {"PATH": spec.path}
     width, height = (str(number) for number in spec.size)
-    created = f"={spec.session}:={role}"
+    created = f"={spec.session}:{{end}}"  # not by its name, which a window of a person's own may have
     marks = [
         ["resize-window", "-t", created, "-x", width, "-y", height],
         ["set-option", "-p", "-t", created, "remain-on-exit", "on"],
@@ -207,7 +207,7 @@ def start(tmux: Tmux, spec: SessionSpec, role: str, what: Start) -> Identity:
     from tmuxdriver.sessions import has_session  # in here: a supervisor that only watches never needs libtmux
 
     if has_session(tmux, spec.session):
-        begin = [["new-window", "-t", f"={spec.session}:", *where, *command]]
+        begin = [["new-window", "-a", "-t", created, *where, *command]]
     else:
         names = " ".join([*_KEPT, *sorted({name for each in spec.roles for name in each.env})])
         begin = [
@@ -271,7 +271,7 @@ def attach_argv(tmux: Tmux, session: str, role: str | None) -> list[str]:
     if not found or (role is not None and role not in found):
         named = session if role is None else f"{session}/{role}"
         raise Unavailable(f"There is no pane of {named}. Try `mat status`; `mat up` starts what is missing.")
-    target = f"={session}:" if role is None else f"={session}:={role}"
+    target = f"={session}:" if role is None else found[role].identity.pane_id
     said = [";", "display-message", "-d", str(NESTED_MS), NESTED] if os.environ.get("TMUX") else []
     return ["env", "-u", "TMUX", *tmux.prefix, "attach-session", "-E", "-t", target, *said]
 

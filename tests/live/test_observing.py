@@ -203,6 +203,20 @@ def test_a_dead_agent_is_started_anew_in_its_seat(make_rig: MakeRig) -> None:
     assert rig.deliver("[relay r-1] hi").verdict is Verdict.SUBMITTED
 
 
+def test_a_window_of_a_persons_own_may_have_a_roles_name(make_rig: MakeRig) -> None:
+    """What is started beside it is marked, and nothing is typed into theirs."""
+    rig = make_rig(roles=("dev", "review"))
+    rig.up()
+    theirs = rig.person("new-window", "-d", "-P", "-F", "#{pane_id}", "-t", "=duo:", "-n", "dev", "/bin/cat").strip()
+    rig.person("kill-pane", "-t", rig.pane())
+    seat = rig.driver.restart("duo", "dev", resume=None)
+    assert seat["pane_id"] not in (theirs, rig.pane())
+    assert rig.new_driver().launch(rig.spec, resume={})["dev"]["pane_id"] == seat["pane_id"]
+    wait_for(lambda: len(rig.log("start")) == 3)
+    size = rig.person("display-message", "-p", "-t", str(seat["pane_id"]), "#{window_width}x#{window_height}")
+    assert size.strip() == "100x30"
+
+
 def test_a_restart_finds_its_seat_again_after_the_supervisors_own(make_rig: MakeRig) -> None:
     """A new driver that adopts what `launch` returned sees the same agents."""
     rig = make_rig()
