@@ -19,7 +19,7 @@ import msgspec
 from matcore import said_index, said_sent
 from matcore.engine import briefing, copies, spool, wholefile
 from matcore.engine.copies import Copies
-from matcore.engine.foldermarks import FolderMarks, Marks
+from matcore.engine.folderstamps import FolderStamps, Stamps
 from matcore.engine.session import Session
 from matcore.errors import BadConfig
 from matcore.places import SessionPlaces, StatePlaces
@@ -40,7 +40,7 @@ class Upkeep:
         self._state = state
         self._half_said = state.spool / "tmp"
         self._written: dict[str, bytes] = {}
-        self._marks: dict[str, FolderMarks] = {}
+        self._stamps: dict[str, FolderStamps] = {}
         self._copies = Copies()
         self._goals: dict[str, str | None] = {}
 
@@ -49,26 +49,26 @@ class Upkeep:
 
         `ended`: the session is about to end, and its agents' commands say so from now on.
         """
-        marks = self._marks_of(session)
-        seen = marks.look()
+        stamps = self._stamps_of(session)
+        seen = stamps.look()
         if not (session.about_changed or ended) and self._is_as_left(session, seen):
             return None
         kept = self._look_through(session, ended=ended)
         if not kept.made and not _half_sent(session, self._state):
-            marks.found_well(seen)
+            stamps.found_well(seen)
         return kept
 
     def has_changed(self, session: Session) -> bool:
         """Whether there may be something to do in its folder. False is certain."""
-        return not self._is_as_left(session, self._marks_of(session).look())
+        return not self._is_as_left(session, self._stamps_of(session).look())
 
-    def _is_as_left(self, session: Session, seen: Marks) -> bool:
-        return not session.index_stale and self._marks_of(session).are_known(seen) and not _has_file(self._half_said)
+    def _is_as_left(self, session: Session, seen: Stamps) -> bool:
+        return not session.index_stale and self._stamps_of(session).are_known(seen) and not _has_file(self._half_said)
 
-    def _marks_of(self, session: Session) -> FolderMarks:
-        if session.name not in self._marks:
-            self._marks[session.name] = FolderMarks(session.places, session.roles)
-        return self._marks[session.name]
+    def _stamps_of(self, session: Session) -> FolderStamps:
+        if session.name not in self._stamps:
+            self._stamps[session.name] = FolderStamps(session.places, session.roles)
+        return self._stamps[session.name]
 
     def _look_through(self, session: Session, *, ended: bool) -> Kept:
         places = session.ledger.places
@@ -104,7 +104,7 @@ class Upkeep:
         self._goals.pop(session, None)
         self._copies.forget(session)
         self._written.pop(session, None)
-        self._marks.pop(session, None)
+        self._stamps.pop(session, None)
 
 
 def make_folders(places: SessionPlaces, roles: Sequence[str]) -> list[str]:

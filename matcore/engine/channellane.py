@@ -25,7 +25,7 @@ class Ask:
     abandoned: bool = False
 
 
-class Lane:
+class ChannelLane:
     """The thread lives while there are messages."""
 
     def __init__(self, channel: Channel) -> None:

@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
-from matcore.engine.channellane import Ask, Lane
+from matcore.engine.channellane import Ask, ChannelLane
 from matcore.engine.channels import Answer, Channel, CommandChannel, channels
 
 __all__ = ["Answer", "Channel", "CommandChannel", "Notifier", "Told", "Waiting", "channels", "tell_now"]
@@ -89,7 +89,7 @@ class Notifier:
         self._changed = threading.Condition()
         self._notices: dict[str, _Notice] = {}
         self._told_of: dict[str, None] = {}
-        self._lanes = [Lane(channel) for channel in self._channels]
+        self._lanes = [ChannelLane(channel) for channel in self._channels]
         self._thread: threading.Thread | None = None
         self._closed = False
 
