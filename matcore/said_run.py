@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import os
 import sys
 from collections.abc import Callable, Sequence
 
@@ -14,6 +16,7 @@ def run(command: Callable[[list[str]], str], argv: Sequence[str], nothing: str =
 
     `nothing` is the end of the sentence about a disk or folder that failed.
     """
+    with_streams()
     try:
         said = command(list(argv))
     except MatError as error:
@@ -31,8 +34,22 @@ def run(command: Callable[[list[str]], str], argv: Sequence[str], nothing: str =
         traceback.print_exc()
         sys.stderr.write(f"{OurMistake(f'{type(error).__name__}: {error}')}\n")
         return OurMistake.exit_code
-    sys.stdout.write(said + "\n")
+    try:
+        sys.stdout.write(said + "\n")
+        sys.stdout.flush()
+    except OSError:  # What was done stands; only the word of it found no room, or no reader.
+        sys.stdout = _nowhere()
     return 0
+
+
+def with_streams() -> None:
+    """Python has None for a standard stream that was closed: what is said goes nowhere then, and the rest goes on."""
+    sys.stdout = sys.stdout or _nowhere()
+    sys.stderr = sys.stderr or _nowhere()
+
+
+def _nowhere() -> io.TextIOWrapper:
+    return open(os.devnull, "w", encoding="utf-8")
 
 
 def parsed(

@@ -17,6 +17,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from matcore.errors import BadConfig, MatError, OurMistake, Unavailable
+from matcore.said_run import with_streams
 from matcore.show.text import plain
 
 if TYPE_CHECKING:
@@ -178,6 +179,7 @@ def main(argv: list[str] | None = None) -> None:
 
 def run(argv: list[str] | None = None) -> int:
     """Run one command and return its exit code; errors are one sentence on stderr."""
+    with_streams()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal without UTF-8 still gets the rest
@@ -228,6 +230,8 @@ def _failed(error: Exception) -> int:
     if isinstance(error, OSError) and error.errno in _OF_THE_MACHINE:
         where = f"{error.filename}: " if error.filename else ""
         error = Unavailable(f"{where}{error.strerror}; see: mat doctor")
+    elif isinstance(error, FileNotFoundError) and _stands_nowhere():
+        error = Unavailable("this shell's directory is gone; cd to one that is there")
     elif not isinstance(error, MatError):
         import traceback
 
@@ -235,6 +239,14 @@ def _failed(error: Exception) -> int:
         error = OurMistake(f"{type(error).__name__}: {error}")
     click.echo("\n".join(plain(line) for line in f"mat: {error}".splitlines()), err=True)
     return error.exit_code
+
+
+def _stands_nowhere() -> bool:
+    try:
+        os.getcwd()  # noqa: PTH109 - as light as it gets
+    except FileNotFoundError:
+        return True
+    return False
 
 
 def _has_no_reader() -> bool:

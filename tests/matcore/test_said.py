@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -460,6 +461,19 @@ def test_a_refusal_on_a_full_disk_still_says_why(say: Say, monkeypatch: pytest.M
     assert "no such file" in err
     assert "could not be recorded: No space left" in err
     assert err.endswith("nothing sent\n")
+
+
+@pytest.mark.parametrize("streams", [">/dev/full", ">&-", "2>&-", "<&- >&- 2>&-"])
+def test_what_was_sent_is_done_whoever_hears_of_it(streams: str, scene: Scene) -> None:
+    """A standard stream that is full or closed changes neither the relay nor the exit code; a warning does not, too."""
+    scene.file("h.md", "---\ndate: 2025-09-31\n---\nx")
+    done = subprocess.run(
+        ["sh", "-c", f'exec "$@" {streams}', "sh", *scene.argv("send-relay", "h.md")],
+        cwd=scene.work, env=scene.environ(), capture_output=True, timeout=20, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0
+    assert b"Traceback" not in done.stderr
+    assert len(scene.said("relay.sent")) == 1
 
 
 def test_our_own_mistake_is_called_one(scene: Scene, say: Say, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -207,3 +207,21 @@ def test_a_full_disk_is_no_mistake_of_ours() -> None:
         done = subprocess.run([BIN / "mat", "explain"], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
     assert done.returncode == 3
     assert "No space left" in done.stderr
+
+
+@pytest.mark.parametrize("streams", [">&-", "2>&-", "<&- >&- 2>&-"])
+def test_a_stream_that_is_closed_is_no_mistake_of_ours(streams: str) -> None:
+    """What it would have said goes nowhere, and the exit code is the same."""
+    words = ["sh", "-c", f'exec "$@" {streams}', "sh", str(BIN / "mat"), "explain"]
+    done = subprocess.run(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=False)
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+@pytest.mark.parametrize("command", ["init", "up", "doctor", "status"])
+def test_a_directory_that_is_gone_is_no_mistake_of_ours(tmp_path: Path, command: str) -> None:
+    """Whatever can't be done without one says so."""
+    words = ["sh", "-c", 'mkdir gone && cd gone && rmdir ../gone && exec "$@"', "sh", str(BIN / "mat"), command]
+    env = {**os.environ, "HOME": str(tmp_path), "XDG_STATE_HOME": str(tmp_path / "state")}
+    done = subprocess.run(words, cwd=tmp_path, env=env, capture_output=True, text=True, check=False)
+    assert done.returncode in (0, 1, 2, 3)
+    assert "Traceback" not in done.stderr
