@@ -14,9 +14,12 @@ CONFIG_FILE = "duo.yaml"
 
 
 def state_dir() -> Path:
-    """`$XDG_STATE_HOME/mat`, by default `~/.local/state/mat`: one for each user and host, 0700."""
-    base = os.environ.get("XDG_STATE_HOME") or str(Path.home() / ".local" / "state")
-    return Path(base) / "mat"
+    """`$XDG_STATE_HOME/mat`, by default `~/.local/state/mat`: one for each user and host, 0700.
+
+    One that is not absolute is ignored, as the XDG specification asks for: it would be another in each directory.
+    """
+    base = os.environ.get("XDG_STATE_HOME", "")
+    return (Path(base) if os.path.isabs(base) else Path.home() / ".local" / "state") / "mat"  # noqa: PTH117 - one look
 
 
 @dataclass(frozen=True, slots=True)

@@ -142,7 +142,9 @@ def _texts(value: object) -> list[str]:
 
 def default_state_dir() -> str:
     """As `matcore.places.state_dir`."""
-    base = os.environ.get("XDG_STATE_HOME") or os.path.join(os.path.expanduser("~"), ".local", "state")
+    base = os.environ.get("XDG_STATE_HOME", "")
+    if not os.path.isabs(base):
+        base = os.path.join(os.path.expanduser("~"), ".local", "state")
     return os.path.join(base, "mat")
 
 

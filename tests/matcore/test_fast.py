@@ -91,8 +91,10 @@ def test_completion_goes_to_the_full_command(monkeypatch: pytest.MonkeyPatch) ->
     assert called == ["full"]
 
 
-def test_both_state_folders_are_one(monkeypatch: pytest.MonkeyPatch, scene: Scene) -> None:
-    """The lean spelling and `matcore.places` name the same folder."""
-    assert default_state_dir() == str(state_dir())
-    monkeypatch.setenv("XDG_STATE_HOME", str(scene.work))
-    assert default_state_dir() == str(state_dir())
+@pytest.mark.parametrize(("named", "base"), [("/var/s", "/var/s"), *((n, "/h/.local/state") for n in ("", "s", "./s"))])
+def test_both_state_folders_are_one(named: str, base: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The lean spelling and `matcore.places` name the same folder; a name that is not absolute is ignored, for it would
+    be another folder in each directory."""
+    monkeypatch.setenv("HOME", "/h")
+    monkeypatch.setenv("XDG_STATE_HOME", named)
+    assert default_state_dir() == str(state_dir()) == f"{base}/mat"
