@@ -11,7 +11,7 @@ import pytest
 from matcore import fast
 from matcore.places import state_dir
 from matcore.said_here import default_state_dir
-from tests.matcore.said_scene import ROOT, Scene
+from tests.matcore.said_scene import ROOT
 
 HEAVY = (
     "click",
