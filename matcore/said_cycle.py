@@ -20,6 +20,8 @@ def cycle(argv: list[str]) -> str:
     text = {"open": "--goal", "complete": "--reason", "blocked": "--reason"}.get(argv[0] if argv else "")
     if text is None or len(argv) not in (1, 3) or argv[1:2] not in ([], [text]):
         raise BadConfig([f"{CYCLE_USAGE}\nnothing changed"])
+    if text == "--goal" and len(argv) == 3 and not argv[2].strip():
+        raise BadConfig(["--goal is empty; say what is to be reached, or leave it out; nothing changed"])
     seat = here(os.environ, "mat cycle", "nothing changed")
     event = {"open": "cycle.opened", "complete": "cycle.completed", "blocked": "cycle.blocked"}[argv[0]]
     said: dict[str, object] = {"event": event, "by": seat.role}

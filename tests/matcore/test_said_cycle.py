@@ -56,6 +56,14 @@ def test_wrong_words_show_the_usage(words: tuple[str, ...], scene: Scene, say: S
     assert scene.spooled() == []
 
 
+@pytest.mark.parametrize("goal", ["", " \n"])
+def test_a_goal_that_says_nothing_is_refused(goal: str, scene: Scene, say: Say) -> None:
+    """As for the human; without `--goal` a cycle has none."""
+    code, out, err = say("mat", "cycle", "open", "--goal", goal)
+    assert (code, out, err) == (2, "", "--goal is empty; say what is to be reached, or leave it out; nothing changed\n")
+    assert scene.spooled() == []
+
+
 def test_a_disk_that_fails_changes_nothing(scene: Scene, say: Say) -> None:
     """The sentence names the place and ends with `nothing changed`."""
     scene.places.spool("dev").parent.write_text("no folder")
