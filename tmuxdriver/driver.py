@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from matcore.engine.clock import boot_s
-from matcore.engine.driver import AGENT_NAMED, Outcome, SessionSpec, Sighting, Verdict
+from matcore.engine.driver import AGENT_NAMED, Outcome, RoleSpec, SessionSpec, Sighting, Verdict
 from matcore.engine.shaped import suggestion
 from matcore.errors import BadConfig, OurMistake, Unavailable
 from matcore.places import SessionPlaces
@@ -106,7 +106,7 @@ class TmuxDriver:
                 continue
             what = plans[role.name]
             begin = layout.start if pane is None else layout.restart
-            self._end_others(spec, role.backend, role.name, what)
+            self._end_others(spec, role)
             identity = begin(self._tmux, spec, role.name, what)
             seats[role.name] = seatdata.of(identity, what.seat, started=True)
         return seats
@@ -144,7 +144,7 @@ class TmuxDriver:
             with seat.lock:
                 seat.is_typing = True  # that it ends meanwhile is our doing
             try:
-                self._end_others(seat.spec, seat.role.backend, role, what)
+                self._end_others(seat.spec, seat.role)
                 identity = layout.restart(self._tmux, seat.spec, role, what)
                 if seat.ended:
                     layout.stop(self._tmux, session)
@@ -164,13 +164,19 @@ class TmuxDriver:
     def stop(self, session: str) -> None:
         """End the session's agents, one that is just being started too. Raises `Unavailable`."""
         with self._lock:
-            for (name, _), seat in self._seats.items():
-                seat.ended = seat.ended or name == session
+            seats = [seat for (name, _), seat in self._seats.items() if name == session]
+            for seat in seats:
+                seat.ended = True
         self.forget(session)
         try:
             layout.stop(self._tmux, session)
         except TmuxError as err:
             raise Unavailable(f"tmux could not end {session}: {err}") from err
+        # A server whose socket was removed has no panes for us, and lives on with all of its agents.
+        own = {seat.role.name: (seat.profile, layout.own(seat.spec, seat.role.name)) for seat in seats}
+        left = [role for role, (profile, variables) in own.items() if not end_agents_of(profile, variables)]
+        if left:
+            raise Unavailable(f"the agents of {session} can't be ended: {', '.join(left)}")
 
     # -- seeing ----------------------------------------------------------------------------------------------------
 
@@ -270,11 +276,10 @@ class TmuxDriver:
             raise OurMistake(f"{session}/{role} was never adopted.")
         return seat
 
-    def _end_others(self, spec: SessionSpec, backend: str, role: str, what: layout.Start) -> None:
+    def _end_others(self, spec: SessionSpec, role: RoleSpec) -> None:
         """An agent that outlived its pane is on the session that is about to be taken up. Raises `Unavailable`."""
-        own = {name: what.env[name] for name in layout.OWN}
-        if not end_agents_of(self._profile(spec, backend), own):
-            raise Unavailable(f"{role}: an agent of before still runs and can't be ended; nothing was started.")
+        if not end_agents_of(self._profile(spec, role.backend), layout.own(spec, role.name)):
+            raise Unavailable(f"{role.name}: an agent of before still runs and can't be ended; nothing was started.")
 
     def _profile(self, spec: SessionSpec, backend: str) -> Profile:
         folders = (*self._folders, project_folder(spec.workdir))

@@ -29,8 +29,6 @@ from tmuxdriver.process import end_tree
 from tmuxdriver.profile import Profile
 from tmuxdriver.server import NoServer, Tmux, TmuxError
 
-OWN = ("MAT_SESSION", "MAT_ROLE", "MAT_DIR")
-"""The variables by which an agent knows, and is known, whose it is."""
 _KEPT = ("DISPLAY", "SSH_AUTH_SOCK", "SSH_AGENT_PID", "SSH_CONNECTION", "WINDOWID", "XAUTHORITY")
 """tmux's own default of `update-environment`."""
 
@@ -83,8 +81,8 @@ def plan(spec: SessionSpec, role: RoleSpec, profile: Profile, *, resume: str | N
         "backends": profile.folder,
     }
     _write_files(profile, files, values)
-    own = {"MAT_SESSION": spec.session, "MAT_ROLE": role.name, "MAT_DIR": str(root)}
-    env = {name: filled(value, values) for name, value in profile.launch.env.items()} | own
+    env = {name: filled(value, values) for name, value in profile.launch.env.items()}
+    env |= own(spec, role.name)
     words = [filled(word, values) for word in _words(spec, role, profile, resume=resume is not None, hooks=hooks)]
     found = words[0] if Path(words[0]).is_absolute() else shutil.which(words[0], path=spec.path)
     if not role.dir.is_dir():
@@ -93,6 +91,12 @@ def plan(spec: SessionSpec, role: RoleSpec, profile: Profile, *, resume: str | N
         raise Unavailable(f"{role.name}: {words[0]!r} is not on PATH. Install it, or choose another backend.")
     untold = resume is None and not _hands_prompt_over(profile) and bool(role.prompt_file.name)
     return Start((found, *words[1:]), env, role.dir, agent_session, boot_s(), untold)
+
+
+def own(spec: SessionSpec, role: str) -> dict[str, str]:
+    """The variables by which an agent knows, and is known, whose it is."""
+    root = SessionPlaces.of(spec.workdir, spec.session).root
+    return {"MAT_SESSION": spec.session, "MAT_ROLE": role, "MAT_DIR": str(root)}
 
 
 def _hands_prompt_over(profile: Profile) -> bool:

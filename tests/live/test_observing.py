@@ -240,6 +240,21 @@ def test_stop_ends_the_agents_and_what_they_started(make_rig: MakeRig) -> None:
     assert rig.server.has_session("duo-other")
 
 
+@pytest.mark.field_case("Restarts")
+def test_stop_ends_agents_whose_server_nobody_can_reach(make_rig: MakeRig) -> None:
+    """Its socket was removed: what is called ended does not work on unseen."""
+    rig = make_rig()
+    rig.up()
+    socket = Path(rig.person("display-message", "-p", "#{socket_path}").strip())
+    agent = psutil.Process(rig.agent_pid())
+    aside = socket.rename(socket.with_name(f"{socket.name}-aside"))
+    try:
+        rig.driver.stop("duo")
+    finally:
+        aside.rename(socket)
+    assert not _lives(agent)
+
+
 @pytest.mark.field_case("Security")
 def test_the_environment_of_a_seat(make_rig: MakeRig, monkeypatch: pytest.MonkeyPatch) -> None:
     """PATH as at `up`, ours by name, a role's variables without any argv that shows them, after a restart too."""
