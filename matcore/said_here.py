@@ -117,7 +117,7 @@ def read_about(root: str, session: str, nothing: str = "nothing sent") -> dict[s
     try:
         with open(path, encoding="utf-8") as file:
             about = json.load(file)
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         why = getattr(error, "strerror", None) or "it is no JSON"
         raise Refused(
             f"{path} can't be read ({why}); a running supervisor writes it anew within seconds, "

@@ -39,7 +39,6 @@ class Upkeep:
     def __init__(self, state: StatePlaces) -> None:
         self._state = state
         self._half_said = state.spool / "tmp"
-        self._written: dict[str, bytes] = {}
         self._stamps: dict[str, FolderStamps] = {}
         self._copies = Copies()
         self._goals: dict[str, str | None] = {}
@@ -87,9 +86,8 @@ class Upkeep:
             missing += [] if stands else [places.sent_index.name]
         finish_sending(session, self._state)
         about = msgspec.json.encode(_about(session, self._state, ended=ended))
-        if self._written.get(session.name) != about or not places.about.exists():
+        if not _holds(places.about, about):
             wholefile.write(places.about, about)
-            self._written[session.name] = about
         return Kept(missing, texts.lost)
 
     def _brief(self, session: Session) -> None:
@@ -103,7 +101,6 @@ class Upkeep:
         """The session has ended, or failed: it is looked through anew should it come again."""
         self._goals.pop(session, None)
         self._copies.forget(session)
-        self._written.pop(session, None)
         self._stamps.pop(session, None)
 
 
@@ -168,6 +165,13 @@ def _half_sent(session: Session, state: StatePlaces) -> bool:
     """Whether a sender is at work, or was killed at it."""
     folders = [state.spool, *(session.places.spool(role) for role in session.roles)]
     return any(_has_file(folder / "tmp") for folder in folders)
+
+
+def _holds(file: Path, data: bytes) -> bool:
+    try:
+        return file.read_bytes() == data
+    except OSError:
+        return False
 
 
 def _has_file(folder: Path) -> bool:

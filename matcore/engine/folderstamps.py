@@ -43,6 +43,7 @@ class FolderStamps:
             places.prompts,
             places.handoffs,
             places.sent_index,
+            places.about,
             *{spool.parent for spool in spools},
             *spools,
         ]

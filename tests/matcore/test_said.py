@@ -321,7 +321,7 @@ def test_a_session_that_can_t_take_it_refuses(
     assert err.endswith("nothing sent\n")
 
 
-@pytest.mark.parametrize("content", [None, "", "{", "[]", "\udcff"])
+@pytest.mark.parametrize("content", [None, "", "{", "[]", "\udcff", "[" * 100_000])
 def test_without_session_json_nothing_is_sent(content: str | None, scene: Scene, say: Say) -> None:
     """A session.json that is gone or damaged is told, with what will mend it."""
     scene.file("h.md")

@@ -76,6 +76,15 @@ def test_an_index_that_was_overwritten_is_written_anew(world: World) -> None:
     assert places.sent_index.read_text(encoding="utf-8").startswith('{"v":1,"session":"duo"}')
 
 
+def test_a_session_json_that_was_overwritten_is_written_anew(world: World) -> None:
+    """Until then `send-relay` refuses, and promises that."""
+    places = rests(world)
+    before = places.about.read_bytes()
+    places.about.write_bytes(b"not ours\n")
+    world.advance(5)
+    assert places.about.read_bytes() == before
+
+
 def test_a_session_that_is_begun_anew_knows_no_relay_of_the_one_before(world: World) -> None:
     """The same text to the same role is handed over, for nobody in this session has it; numbers begin anew."""
     for _ in range(2):
