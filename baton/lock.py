@@ -9,7 +9,14 @@ from __future__ import annotations
 import fcntl
 import os
 import struct
+import time
+from contextlib import suppress
 from pathlib import Path
+
+import psutil
+
+NAMES_WITHIN_S = 1.0
+LOOK_S = 0.002
 
 _GET, _SET = 36, 37  # F_OFD_GETLK, F_OFD_SETLK; Python has no names for them
 _FLOCK = struct.Struct("@hhqqi4x")
@@ -51,10 +58,18 @@ def is_the_one(handle: int, path: Path) -> bool:
 
 
 def holder(path: Path) -> int | None:
-    """The process that wrote itself down when it took the lock, while it is held."""
-    if not is_held(path):
-        return None
-    try:
-        return int(path.read_text(encoding="ascii").strip())
-    except (OSError, ValueError):
-        return None
+    """The process that wrote itself down when it took the lock, while it is held.
+
+    Between the two there is a moment in which nobody's name stands there, or that of one who has died: it is waited
+    for up to `NAMES_WITHIN_S`. None when nobody holds the lock, or who does can't be told.
+    """
+    end_s = time.monotonic() + NAMES_WITHIN_S
+    while is_held(path):
+        with suppress(OSError, ValueError):
+            pid = int(path.read_text(encoding="ascii"))
+            if psutil.pid_exists(pid):
+                return pid
+        if time.monotonic() >= end_s:
+            break
+        time.sleep(LOOK_S)
+    return None

@@ -5,7 +5,10 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
+
+import pytest
 
 from baton import lock
 from tests.waiting import wait_for
@@ -58,4 +61,29 @@ def test_a_lock_that_was_deleted_is_not_the_one(tmp_path: Path) -> None:
     assert not lock.is_the_one(handle, path)
     path.touch()
     assert not lock.is_the_one(handle, path)
+    os.close(handle)
+
+
+@pytest.mark.parametrize("before", ["", "4194304\n"], ids=["nobody's name", "the name of one who has died"])
+def test_a_holder_that_has_not_written_its_name_yet_is_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, before: str
+) -> None:
+    """The lock is taken a moment before the name is written."""
+    path = tmp_path / "lock"
+    handle = lock.take(path)
+    assert handle is not None
+    path.write_text(before)
+    monkeypatch.setattr(time, "sleep", lambda _: path.write_text(f"{os.getpid()}\n"))
+    assert lock.holder(path) == os.getpid()
+    os.close(handle)
+
+
+def test_a_holder_that_never_writes_its_name_is_nobody(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Waited for, but not without end."""
+    monkeypatch.setattr(lock, "NAMES_WITHIN_S", 0.0)
+    path = tmp_path / "lock"
+    handle = lock.take(path)
+    assert handle is not None
+    path.write_text("")
+    assert lock.holder(path) is None
     os.close(handle)
