@@ -84,7 +84,8 @@ class Evidence(Held):
         if screen.state in ("idle", "busy"):
             found += self.gate("login", screen.state == "idle" and "login" in screen.notes, "screen")
         if screen.state == "idle" and not self.in_turn and "rate-limited" in screen.notes:
-            found += self._limited(screen.detail or "", now_s, "screen", live=False)
+            live, self.failed_by_hook = self.failed_by_hook, False
+            found += self._limited(screen.detail or "", now_s, "screen", live=live)
         if screen.state == "idle" and not self.in_turn and "context-full" in screen.notes:
             found += self._full("screen")
         return found
@@ -252,6 +253,7 @@ class Evidence(Held):
         found += self._idle(at_s, None, "hook", detail)
         if data.get("outcome") == "rate-limited":
             found += self._limited(detail or "", at_s, "hook", live=True)
+            self.failed_by_hook = False
         return found
 
     def _heard_question(self, at_s: float, _data: Mapping[str, object]) -> list[Sighting]:
@@ -334,6 +336,7 @@ class Evidence(Held):
             if "context-full" in notes:
                 found += self._full(evidence)
             found.append(self._turn_ended(evidence, self.turn_started_s, detail))
+            self.failed_by_hook = screen is None and detail is not None
             if screen is not None and "rate-limited" in notes:
                 found += self._limited(screen.detail or "", now_s, evidence, live=True)
             elif detail is None:

@@ -28,6 +28,8 @@ class Held:
     question: str | None = None
     asked_by_hook: bool = False
     limit: Limit = field(default_factory=Limit)
+    failed_by_hook: bool = False
+    """The last turn failed, and the screen has not named a limit as its cause yet."""
     compacts: bool = False
     """A hook said that a compaction began; what the agent does next ends it."""
     was_full: bool = False

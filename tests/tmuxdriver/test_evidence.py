@@ -437,6 +437,18 @@ def test_a_hook_tells_of_a_limit_and_the_screen_says_it_no_second_time() -> None
     assert said(seat.looked(65, limited("■ Limit, resets in 60"), "a")) == []
 
 
+def test_a_hook_that_tells_of_a_failed_turn_makes_the_screens_hour_the_next_one() -> None:
+    """However far ahead it is; once, so that the notice which stands there afterwards holds nothing anew."""
+    seat = Evidence("duo", "dev", limit=Limit(r"resets at (\S+)$"), wall_s=lambda: NOON_S)
+    clock = datetime.fromtimestamp(NOON_S - 1800).astimezone().strftime("%H:%M:%S")
+    notice = limited(f"■ Usage limit, resets at {clock}")
+    seat.heard("turn-started", 1, {})
+    seat.heard("turn-ended", 2, {"outcome": "error", "error": "rate_limit"})
+    found = seat.looked(5, notice, "a")
+    assert [s.fields["until"] for s in found if s.name == "gate.raised"] == [5 + 86_400 - 1800 + ROUNDED_S]
+    assert "gate.raised rate-limited" not in said(seat.looked(8, notice, "a"))
+
+
 def test_a_login_is_a_gate_of_its_own(seat: Evidence) -> None:
     """It is for a person alone, so it is called what it is; it ends with its dialog."""
     assert said(seat.looked(0, screen("dialog", "absent", dialog="login"), "a")) == ["gate.raised login"]
