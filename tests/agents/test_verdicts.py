@@ -31,7 +31,8 @@ RULES = [
     judges("question", r"from dev\]\n", f'{{"verdict": "await_human_input", "human_question": "{QUESTION}"}}'),
     {"name": "checked", "system": REVIEW, "user": FINAL_CHECK, "say": "My question is with the human.", "times": 1},
     judges("ok", rf"Answer to your question \S+: {QUESTION[:-1]}.*{ANSWER}", '{"verdict": "ok", "reason": "as asked"}'),
-    {"name": "accepted", "system": DEV, "user": r"from review\]\n", "run": "mat cycle complete", "times": 1},
+    # No model is through with it before its text is seen to be submitted.
+    {"name": "accepted", "system": DEV, "user": r"from review\]\n", "run": "sleep 0.5; mat cycle complete", "times": 1},
     {"name": "wrap-up", "system": DEV, "user": "^<goal_complete>", "say": "In closing: it is done.", "times": 1},
     {"name": "after a command", "result": ".", "say": "That is done."},
     {"name": "nobody is left to say", "system": DEV, "user": ".", "say": "UNEXPECTED"},
