@@ -204,6 +204,7 @@ class Delivery:
         left_s = int(self.touched or 0) + 1 + SHOWN_S - time.time()
         if left_s > 0:
             time.sleep(min(left_s, 1 + SHOWN_S))
+            self.steps.append("waited for a key that somebody pressed to be shown")
         return left_s > 0
 
     def _tell(self, screen: Screen, shown: str) -> None:

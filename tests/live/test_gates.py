@@ -510,6 +510,7 @@ def test_a_key_that_the_program_is_slow_to_show_is_waited_for(
     outcome = rig.deliver(TEXT)
     settled(0.5)
     assert not rig.messages()
+    assert "waited for a key" in outcome.evidence
     if text_stands:
         assert outcome.verdict is Verdict.UNCONFIRMED, outcome
         assert "\r" not in rig.typed()
