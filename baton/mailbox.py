@@ -81,6 +81,7 @@ class Mailbox:
         except OSError:
             if self.withdraw(name):
                 raise
+            # A worker has claimed it already: it is delivered.
         return name
 
     def withdraw(self, name: str) -> bool:
