@@ -34,8 +34,8 @@ are anchors, tags and keys that come twice.
 - **list**: `[a, b]`, or a line with `- ` for each.
 - Words such as `no` and `on` are text here, as they were written. A key without a value (`goal:`) counts as left out.
 
-A running session keeps what it began with: `mat up` says which keys have changed since; `mat down`, then `mat up` \
-applies them.
+A running session keeps what it began with: `mat up` says which keys have changed since. `mat down`, then `mat up` \
+begins a new session with them: fresh agents, and the goal of the file is opened again.
 
 ```yaml
 session: shop-duo

@@ -55,7 +55,7 @@ def _left_open(ledger: Ledger) -> Iterator[str]:
     ways = [f"{relay.id} from {relay.sender} to {relay.to}" for relay in _not_delivered(ledger)]
     if ways:
         yield f"Not delivered: {plain(', '.join(ways))}"
-    yield f"Start it again: {plain(again.up(ledger.workdir))}"
+    yield f"Start anew, with fresh agents: {plain(again.up(ledger.workdir))}"
 
 
 def _not_delivered(ledger: Ledger) -> list[Relay]:

@@ -70,7 +70,7 @@ def command(file: Path, goal: str | None, then_attach: bool, dry_run: bool, as_j
     if launched.changed:
         _loudly(
             f"WARNING: {file} has another {', '.join(launched.changed)} now than {launched.session} runs with; "
-            f"to apply it: mat down {launched.session}, then mat up"
+            f"to apply it in a new session, with fresh agents: mat down {launched.session}, then mat up"
         )
     if goal and not launched.is_new:
         _loudly(

@@ -242,7 +242,7 @@ def test_down_says_what_it_leaves_open(mat: Mat, tell: Tell, monkeypatch: pytest
     out = mat("down", "duo", "--now")[1]
     assert "Left open: c1, TASK.md is done" in out
     assert "Not delivered: r-000002 from human to review" in out
-    assert f"Start it again: cd {told.state.root} && mat up" in out
+    assert f"Start anew, with fresh agents: cd {told.state.root} && mat up" in out
 
 
 def test_down_says_to_a_script_what_it_leaves_open(mat: Mat, tell: Tell, monkeypatch: pytest.MonkeyPatch) -> None:
