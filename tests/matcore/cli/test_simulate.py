@@ -7,13 +7,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
 from matcore.cli.main import run
-from matcore.cli.simulate import command
 from matcore.errors import BadConfig, Refused
 
 Write = Callable[..., str]
+Lines = Callable[..., list[dict[str, object]]]
 STALL = """
 name: a stall
 config: {window: 600, roles: [dev, review]}
@@ -40,13 +39,20 @@ def write(tmp_path: Path) -> Write:
     return put
 
 
-def lines(*files: str) -> list[dict[str, object]]:
-    result = CliRunner().invoke(command, list(files))
-    assert result.exit_code == 0, result.output
-    return [json.loads(line) for line in result.output.splitlines()]
+@pytest.fixture
+def lines(capsys: pytest.CaptureFixture[str]) -> Lines:
+    """What `mat simulate FILE...` prints, one object a line."""
+
+    def simulate(*files: str) -> list[dict[str, object]]:
+        code = run(["simulate", *files])
+        out, err = capsys.readouterr()
+        assert code == 0, err
+        return [json.loads(line) for line in out.splitlines()]
+
+    return simulate
 
 
-def test_it_prints_each_decision(write: Write) -> None:
+def test_it_prints_each_decision(write: Write, lines: Lines) -> None:
     """One JSON object a line, effects with their outcome."""
     assert lines(write(STALL))[:2] == [
         {"at": 0.0 + 600, "event": "episode.opened", "episode": 1, "owed": None, "relay": None},
@@ -54,7 +60,7 @@ def test_it_prints_each_decision(write: Write) -> None:
     ]
 
 
-def test_with_several_files_each_line_names_its_own(write: Write) -> None:
+def test_with_several_files_each_line_names_its_own(write: Write, lines: Lines) -> None:
     """`file` is there only then."""
     one, two = write(STALL), write(STALL, "two.yaml")
     assert [line["file"] for line in lines(one, two)] == [one] * 3 + [two] * 3
@@ -81,7 +87,7 @@ def test_check_differs(write: Write, capsys: pytest.CaptureFixture[str], expect:
     assert words in capsys.readouterr().out
 
 
-def test_effects_fail_as_the_file_says(write: Write) -> None:
+def test_effects_fail_as_the_file_says(write: Write, lines: Lines) -> None:
     """By effect, role and time; a role that is not the effect's leaves it alone."""
     fails = (
         "fail: [{effect: nudge, role: dev, from: 0, to: 1200, detail: unconfirmed},"
@@ -92,7 +98,7 @@ def test_effects_fail_as_the_file_says(write: Write) -> None:
     assert decided == [(600, "nudge", False), (1200, "nudge", True), (1800, "nudge", True), (2400, "notify", True)]
 
 
-def test_facts_and_deadlines_at_the_end_are_included(write: Write) -> None:
+def test_facts_and_deadlines_at_the_end_are_included(write: Write, lines: Lines) -> None:
     """What comes after it is not."""
     text = STALL.replace("until: 1200", "until: 600")
     assert [line["event"] for line in lines(write(text))] == ["episode.opened", "nudge"]
