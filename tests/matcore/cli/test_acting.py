@@ -12,6 +12,7 @@ import pytest
 
 from matcore.cli import common, cycle, down, restart
 from matcore.engine import guard, heartbeat
+from matcore.engine.config import load, to_json
 from matcore.places import StatePlaces
 from tests.matcore.cli.conftest import Mat, Tell
 from tests.matcore.cli.told import Told, supervised
@@ -333,3 +334,21 @@ def test_notify_says_what_came_back(mat: Mat) -> None:
     code, _, err = mat("notify", "--test")
     assert code == 1
     assert "names no channel" in err
+
+
+def test_a_test_of_channels_that_the_session_does_not_have_yet(
+    mat: Mat, tell: Tell, state: StatePlaces, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It runs with those that it began with, and that is said beside the answers."""
+    state.root.mkdir(parents=True)
+    monkeypatch.chdir(state.root)
+    file = Path("duo.yaml")
+    file.write_text("session: duo\nroles: {dev: {backend: scripted}}\n")
+    tell(**to_json(load(file, backends=["scripted"])))
+    assert mat("notify", "--test")[2].startswith("mat: duo.yaml names no channel")
+    file.write_text(file.read_text() + "notify: [{command: [cat]}]\n")
+    code, out, err = mat("notify", "--test")
+    assert code == 0
+    assert "command cat: took it" in out
+    assert err.startswith("WARNING: duo is up with other channels than duo.yaml has now")
+    assert "mat down duo, then mat up" in err
