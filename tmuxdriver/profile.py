@@ -81,8 +81,6 @@ class Hooks(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The program's name of an event → ours; names that stand here on neither side are ignored."""
     exhausted: str | None = None
     """Finds in what the hook of a failed turn says of its error that the context is full, for good."""
-    reports_prompt: bool = True
-    """Whether `prompt-submitted` carries the text: `mat hook` keeps its first line and its digest."""
 
 
 class Title(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
