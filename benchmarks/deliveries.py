@@ -1,6 +1,6 @@
 """Many deliveries in a row into a real pane of a real agent program: each is submitted exactly once, and how soon.
 
-    python -m benchmarks.deliveries pi|claude|codex [N] [--pause 1.5] [--seed 1]
+    python -m benchmarks.deliveries pi|claude|codex|opencode [N] [--pause 1.5] [--seed 1]
 
 The whole way of a text: `mat send` by a person, the real supervisor, a real tmux, the program (`MAT_AGENTS_DIR`), in a
 network with nothing but the scripted model, whose log is the judge. The next text is sent at random up to `--pause`
@@ -106,7 +106,7 @@ def measure(program: str, count: int, pause_s: float, seed: int, folder: Path) -
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("program", choices=("pi", "claude", "codex"))
+    parser.add_argument("program", choices=("pi", "claude", "codex", "opencode"))
     parser.add_argument("count", nargs="?", type=int, default=100)
     parser.add_argument("--pause", type=float, default=1.5)
     parser.add_argument("--seed", type=int, default=1)

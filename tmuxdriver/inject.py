@@ -29,7 +29,7 @@ from tmuxdriver.submission import Submission
 MOST_ENTERS = 3
 MOST_PASTES = 3
 """So often the guard may hold the paste back for a moment, before the delivery is put off."""
-APPEARS_S = 2.0
+APPEARS_S = 5.0
 """How long a pasted text may take until the composer shows it."""
 MOST_S = 20.0
 """Bound on everything after the paste."""
@@ -261,17 +261,33 @@ class Delivery:
         """Press Enter while the composer holds the text, until there is evidence that it was taken."""
         end_s = boot_s() + MOST_S
         time.sleep(self.seat.profile.submit.settle_s)
+        if not self._wait_for(self._holds_it, min(end_s, boot_s() + APPEARS_S)):
+            return self._ended(Verdict.UNCONFIRMED, "the composer does not show our text")
         for number in range(1, MOST_ENTERS + 1):
-            if not self._wait_for(self._holds_it, min(end_s, boot_s() + APPEARS_S)):
-                return self._ended(Verdict.UNCONFIRMED, "the composer does not show our text")
             self.steps.append("text in the composer")
             if not self._enter(end_s):
                 return self._ended(Verdict.UNCONFIRMED, "Enter was held back")
             self.steps.append(f"Enter {number}")
-            # Longer each time: what is slow to show that it took the first Enter would take the next one, too.
-            if self._wait_for(self._is_in, min(end_s, boot_s() + number * self.seat.profile.submit.verify_s)):
+            if self._is_taken(number, end_s):
                 return self._ended(Verdict.SUBMITTED, "")
+            if not self._holds_it():
+                return self._ended(Verdict.UNCONFIRMED, "no evidence, and the composer does not show our text any more")
         return self._ended(Verdict.UNCONFIRMED, f"no evidence after {MOST_ENTERS} times Enter")
+
+    def _is_taken(self, number: int, end_s: float) -> bool:
+        """Whether there is evidence, in time, that Enter `number` was taken.
+
+        Longer each time: what is slow to show that it took the first Enter would take the next one, too. A screen that
+        shows neither our text nor evidence is waited for: a program may be long about painting its first turn.
+        """
+        until_s = boot_s() + number * self.seat.profile.submit.verify_s
+        while not self._is_in():
+            if boot_s() >= until_s:
+                seen = self._look()
+                if seen is None or self._shows_it(seen[1]) or boot_s() >= end_s:
+                    return False
+            time.sleep(LOOK_S)
+        return True
 
     def _wait_for(self, holds_now: Callable[[], bool], until_s: float) -> bool:
         while not holds_now():

@@ -25,7 +25,7 @@ def test_twenty_deliveries_in_a_row_are_each_submitted_once(home: Path, program:
         duo.up()
         duo.wait("relay.delivered", 120, count=21)
         duo.at_rest()
-        assert [e.data["confirmed"] for e in duo.entries("relay.delivered")] == [True] * 21
+        assert [e.data["confirmed"] for e in duo.entries("relay.delivered")] == [True] * 21, duo.story()
         sent = [e.data["id"] for e in duo.entries("relay.sent", to="review")]
         asked = [r["users"] for r in duo.model.requests() if r["tools"]]
         conversation = max((users for users in asked if "from dev]" in users[0]["head"]), key=len)

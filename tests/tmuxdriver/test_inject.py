@@ -6,15 +6,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from matcore.engine.clock import boot_s
-from matcore.engine.driver import Outcome, RoleSpec, SessionSpec
+from matcore.engine.driver import Outcome, RoleSpec, SessionSpec, Verdict
+from tmuxdriver import inject
 from tmuxdriver.attention import Attention
 from tmuxdriver.evidence import STILL_S
 from tmuxdriver.inject import Delivery
 from tmuxdriver.panes import Identity, Pane
-from tmuxdriver.profile import load
+from tmuxdriver.profile import Submit, load
 from tmuxdriver.screen import Screen
 from tmuxdriver.seat import Seat
 from tmuxdriver.server import Tmux
@@ -22,6 +24,7 @@ from tmuxdriver.server import Tmux
 IDLE = Screen("idle", None, "empty", (), "title, screen: composer")
 BUSY = Screen("busy", None, "empty", (), "title")
 DRAFT = Screen("idle", None, "draft", (), "screen: composer", typed="a thought")
+BLANK = Screen("unknown", None, "absent", (), "screen: no composer")
 PANE = Pane(Identity("1", "2", "%0", "3"), {})
 
 
@@ -75,6 +78,42 @@ def test_a_composer_that_is_painted_anew_has_taken_nothing(tmp_path: Path, torn:
     assert not entered(tmp_path, torn, DRAFT)
     assert entered(tmp_path, torn, IDLE)
     assert entered(tmp_path, torn, BUSY)
+
+
+class Typed(Looks):
+    """A delivery whose text stands in the composer, and whose keys the server always passes on."""
+
+    def _guarded(self, act: str, otherwise: str = "", *, before: list[str] | None = None, stdin: str = "") -> bool:
+        return True
+
+
+def submitted(tmp_path: Path, *screens: Screen) -> Outcome:
+    """What a delivery says that sees these screens from Enter on, and looks for a moment before the next Enter."""
+    role = RoleSpec("review", "claude", tmp_path, tmp_path / "prompt.md")
+    profile = msgspec.structs.replace(load("claude"), submit=Submit(settle_s=0.0, verify_s=0.05))
+    seat = Seat.of(SessionSpec("s", tmp_path, (role,), "/bin"), role, profile, {"pane_id": ""})
+    seen = iter((DRAFT, *screens))
+    return Typed(Tmux("none"), seat, PANE.identity, "a thought", Attention(), screens=seen, shown=DRAFT).submit()
+
+
+@pytest.mark.field_case("Submitting")
+def test_a_program_that_is_long_about_painting_its_first_turn_is_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """opencode shows neither the text nor a composer for seconds, under load: no second Enter, and no doubt."""
+    monkeypatch.setattr(inject, "APPEARS_S", 0.05)
+    outcome = submitted(tmp_path, *[BLANK] * 15, IDLE)
+    assert (outcome.verdict, outcome.evidence) == (
+        Verdict.SUBMITTED, "text in the composer; Enter 1; text gone from the composer"
+    )  # fmt: skip
+
+
+def test_the_wait_for_a_paint_has_an_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A screen that never shows anything of use proves nothing."""
+    monkeypatch.setattr(inject, "MOST_S", 0.2)
+    outcome = submitted(tmp_path, BLANK)
+    assert outcome.verdict is Verdict.UNCONFIRMED
+    assert outcome.evidence.endswith("Enter 1; no evidence, and the composer does not show our text any more")
 
 
 def test_long_after_the_end_of_a_turn_work_is_work(tmp_path: Path) -> None:
