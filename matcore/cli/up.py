@@ -128,7 +128,8 @@ def _say_plan(config: SessionConfig, folder: Path, as_json: bool) -> None:
         }  # fmt: skip
         echo_json(plan)
     else:
-        click.echo(f"{config.session}: valid; would start on {config.driver}:")
+        when = f"once {' and '.join(map(plain, lacks.programs))} can be found, " if lacks.programs else ""
+        click.echo(f"{config.session}: valid; {when}mat up would start on {config.driver}:")
         for name, role in config.roles.items():
             click.echo(f"  {name}: {plain(role.backend)}, prompt {plain(role.prompt)}")
     _warn(config, lacks)

@@ -143,8 +143,9 @@ def test_a_profile_of_the_project_s_own(mat: Mat) -> None:
     (profiles / "mine.yaml").write_text(whole.replace("name: qwen", "name: mine").replace("[qwen]", "[mat-no-such]"))
     (profiles / "torn.yaml").write_text("name: torn\n")
     Path("duo.yaml").write_text("roles: {dev: {backend: mine}}\nnotify: [{command: [cat]}]\n")
-    code, _, err = mat("up", "--dry-run")
+    code, out, err = mat("up", "--dry-run")
     assert code == 0, err
+    assert out.startswith(f"{Path.cwd().name}-duo: valid; once mat-no-such can be found, mat up would start on tmux:")
     assert "WARNING: mat-no-such is not on PATH" in err
     Path("duo.yaml").write_text("roles: {dev: {backend: torn}}\n")
     code, _, err = mat("up", "--dry-run")
