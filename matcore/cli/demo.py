@@ -56,7 +56,7 @@ def command(driver: str, as_json: bool, keep: bool) -> None:
     with _signals_stop_it(), _own_places(keep, say) as folder:
         say.print(
             f"A developer and a reviewer, scripted; a stall is noticed after {WINDOW_S:g} s here (10 min by default).\n"
-            f"From another terminal, while it runs: XDG_STATE_HOME={folder / 'state'} mat why {SESSION}"
+            f"From another terminal, while it runs: XDG_STATE_HOME={folder / 'state'} {_mat()} why {SESSION}"
         )
         config = _config(driver, folder)
         state = places()
@@ -126,9 +126,14 @@ def _own_places(keep: bool, say: Console) -> Iterator[Path]:
         else:
             os.environ["XDG_STATE_HOME"] = before
         if keep:
-            say.print(f"kept: {folder} (look: XDG_STATE_HOME={folder / 'state'} mat log {SESSION})")
+            say.print(f"kept: {folder} (look: XDG_STATE_HOME={folder / 'state'} {_mat()} log {SESSION})")
         else:
             shutil.rmtree(folder, ignore_errors=True)
+
+
+def _mat() -> str:
+    """How `mat` is called here: after `make demo` it is often not on PATH."""
+    return "mat" if shutil.which("mat") else str(Path(sys.executable).parent / "mat")
 
 
 def _watch(state: StatePlaces, session: str, shown: Console | None) -> bool:
@@ -222,4 +227,4 @@ def _show_told(folder: Path, say: Console) -> None:
         say.print(Text("\nWhat you would have been told:", style="bold"))
         say.print(Text((folder / "told.txt").read_text(encoding="utf-8").strip()))
         say.print("(This duo is gone by now, so its commands lead nowhere; those of your own do.)")
-    say.print("\nYour own, in the folder of your project: mat init, then mat up.")
+    say.print(f"\nYour own, in the folder of your project: {_mat()} init, then {_mat()} up.")

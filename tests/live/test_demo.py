@@ -41,14 +41,14 @@ def users(folder: Path) -> list[str]:
 
 
 def demo(ground: Path, *words: str, stderr: int = subprocess.PIPE) -> subprocess.Popen[str]:
-    env = {**os.environ, "TMPDIR": str(ground), "HOME": str(ground.parent)}
+    path = os.pathsep.join(each for each in os.environ["PATH"].split(os.pathsep) if not Path(each, "mat").exists())
+    env = {**os.environ, "TMPDIR": str(ground), "HOME": str(ground.parent), "PATH": path}
     argv, pipe = [MAT, "demo", *words], subprocess.PIPE
     return subprocess.Popen(argv, env=env, stdin=subprocess.DEVNULL, stdout=pipe, stderr=stderr, text=True)
 
 
 @pytest.mark.slow
 @pytest.mark.live
-@pytest.mark.slow
 def test_the_story_as_json_and_nothing_else_on_stdout(ground: Path) -> None:
     """It works, stalls, is nudged, recovers and completes; each line of stdout is one entry of the journal."""
     out, err = (process := demo(ground, "--json")).communicate(timeout=WITHIN_S)
@@ -80,6 +80,7 @@ def test_without_a_terminal_each_line_is_told_once(ground: Path, terminal: bool)
         assert "relay.sent" not in err
         assert "XDG_STATE_HOME=" in err
         assert "its commands lead nowhere" in err
+        assert f"{MAT} init, then {MAT} up." in err, "it is not on PATH"
 
 
 def drained(terminal: int) -> str:
