@@ -117,6 +117,7 @@ def _say(named: list[str], found: list[str], known: Mapping[str, Profile]) -> No
     else:
         programs = ", ".join(str(each.program) for each in known.values())
         click.echo(f"wrote duo.yaml; none of {programs} is on PATH, so install one first, and name it there")
+        click.echo("until then `backend: scripted` plays one, without a model or a key: docs/scripted-agent.md of mat")
     for name in named:
-        if name in known and known[name].sandbox:
+        if name in found and known[name].sandbox:
             click.echo(f"note: {known[name].sandbox}")

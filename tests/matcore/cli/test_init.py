@@ -70,6 +70,14 @@ def test_what_a_program_refuses_unless_allowed_is_said(mat: Mat, programs: Path)
     assert notes == [f"note: {profile.load('codex').sandbox}"]
 
 
+@pytest.mark.usefixtures("programs")
+def test_without_any_program_a_scripted_one_is_named(mat: Mat) -> None:
+    """And nothing is said of programs that are not there."""
+    out = mat("init")[1]
+    assert "`backend: scripted` plays one" in out
+    assert "note: " not in out
+
+
 @pytest.mark.parametrize("text", ["", "\n \n"])
 def test_the_advice_for_an_empty_file_works(mat: Mat, text: str) -> None:
     """`mat up` says `mat init`, and `mat init` writes over nothing."""
