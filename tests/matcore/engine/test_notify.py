@@ -202,6 +202,7 @@ class TestHanging:
         for _ in range(100):
             refused += one.told().answers[0][1].said == "too many messages wait for it"
         assert refused == 100
+        wait_for(lambda: hanging.sent)
         assert len(hanging.sent) == 1
 
 
