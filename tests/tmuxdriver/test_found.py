@@ -7,6 +7,7 @@ import sqlite3
 import time
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from matcore.engine.clock import boot_s
@@ -70,6 +71,25 @@ def test_a_file_that_is_not_there_or_not_what_it_was_gives_nothing(
     assert agent_session(finds, TEXT, 0.0) is None
     store(path, ("ses_ours", TEXT, 9_000))
     assert agent_session(finds, TEXT, 8.0) == "ses_ours"
+
+
+@pytest.mark.parametrize("file", ["~no-such-user/opencode.db", "/" + "x" * 300, "/locked/opencode.db"])
+def test_a_file_that_is_out_of_reach_gives_nothing(
+    finds: Finds, file: str, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another place may still have it."""
+    is_file = Path.is_file
+
+    def locked(path: Path) -> bool:
+        if path.is_relative_to("/locked"):
+            raise PermissionError(13, "Permission denied", str(path))
+        return is_file(path)
+
+    monkeypatch.setattr(Path, "is_file", locked)
+    assert agent_session(msgspec.structs.replace(finds, file=(file,)), TEXT, 0.0) is None
+    store(home / "opencode.db", ("ses_ours", TEXT, 9_000))
+    both = msgspec.structs.replace(finds, file=(file, str(home / "opencode.db")))
+    assert agent_session(both, TEXT, 8.0) == "ses_ours"
 
 
 def test_a_program_that_is_slow_to_write_is_asked_again(home: Path) -> None:
