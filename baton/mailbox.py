@@ -3,8 +3,8 @@
 Names begin with the time of sending, so that the order of names is the order of sending. What is no envelope goes to
 `aside/` with its reason. Files are written under `tmp/` and renamed; hidden names are nobody's.
 
-Anybody may put an envelope into `pending/`. It is ours when its name is the one that `put` gives to its delivery; a
-copy of ours under another name, or with another text, is somebody's own word.
+Anybody may put an envelope into `pending/`. It is ours when it is to this role and its name is the one that `put` gives
+to its delivery; a copy of ours under another name, or from another role's mailbox, is somebody's own word.
 """
 
 from __future__ import annotations
@@ -149,7 +149,7 @@ class Mailbox:
             self._done = {}
             for name in _names(self.inbox / "done"):
                 with contextlib.suppress(EnvelopeError, OSError):
-                    self._done[_as_claim(name, _content(self.inbox / "done" / name), again=False).id] = None
+                    self._done[self._as_claim(name, _content(self.inbox / "done" / name), again=False).id] = None
         return self._done
 
     def _claimed(self, found: Claim) -> Claim | None:
@@ -166,7 +166,7 @@ class Mailbox:
     def _read(self, part: str, name: str, *, again: bool) -> Claim | None:
         path = self.inbox / part / name
         try:
-            return _as_claim(name, _content(path), again=again)
+            return self._as_claim(name, _content(path), again=again)
         except FileNotFoundError:
             return None
         except (EnvelopeError, OSError) as error:
@@ -179,11 +179,11 @@ class Mailbox:
             path.rename(target)
             write_new(f"{target}.reason", f"{reason}\n".encode())
 
-
-def _as_claim(name: str, raw: bytes, *, again: bool) -> Claim:
-    envelope = decode(raw)
-    match = _OURS.fullmatch(name)
-    return Claim(name, envelope, match is not None and match[2] == envelope.delivery, again)
+    def _as_claim(self, name: str, raw: bytes, *, again: bool) -> Claim:
+        envelope = decode(raw)
+        match = _OURS.fullmatch(name)
+        ours = match is not None and match[2] == envelope.delivery and envelope.to == self.role
+        return Claim(name, envelope, ours, again)
 
 
 def _content(path: Path) -> bytes:

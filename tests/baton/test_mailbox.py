@@ -132,6 +132,16 @@ def test_a_copy_of_ours_is_somebodys_own_word_or_nothing(box: Mailbox) -> None:
     assert (first.ours, copy.ours) == (True, False)
 
 
+def test_a_copy_of_another_roles_message_is_somebodys_own_word(box: Mailbox) -> None:
+    """Under the very name that it had there: mat delivered it to that role and not to this one."""
+    other = Mailbox(SessionPlaces(box.root.parents[1]), "review")
+    name = other.put(envelope.deliver(message_id="r-000001", sender="dev", to="review", body="Review it.", cycle="c1"))
+    (theirs,) = taken(other)
+    shutil.copy(other.inbox / "done" / name, box.inbox / "pending" / name)
+    (copy,) = taken(box)
+    assert (theirs.ours, copy.ours) == (True, False)
+
+
 @pytest.mark.parametrize("fresh", [False, True])
 def test_the_same_message_by_hand_is_taken_once(box: Mailbox, fresh: bool) -> None:
     """By its id, also by the next worker; a message of another id is another message."""
