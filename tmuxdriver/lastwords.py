@@ -6,6 +6,7 @@ time to say anything: where its own surface still stands there, its input line a
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -16,6 +17,8 @@ from tmuxdriver.panes import PANE_FORMAT, Identity, Pane, parse_pane
 from tmuxdriver.profile import Profile
 from tmuxdriver.seat import Seat
 from tmuxdriver.server import Tmux, TmuxError
+
+log = logging.getLogger("mat.tmux")
 
 LINES, CHARACTERS = 3, 200
 _PANES = 20
@@ -48,6 +51,14 @@ class _Left:
 
 
 def _left_in(tmux: Tmux, profile: Profile, identity: Identity) -> _Left:
+    try:
+        return _read(tmux, profile, identity)
+    except Exception:  # that it is gone has to be told, with its last words or without
+        log.exception("the last words in %s can't be read", identity.pane_id)
+        return _Left()
+
+
+def _read(tmux: Tmux, profile: Profile, identity: Identity) -> _Left:
     found = _look(tmux, identity)
     if found is None:
         return _Left()

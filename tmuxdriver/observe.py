@@ -5,6 +5,9 @@ Only panes that need a look are captured: something was written since the last o
 No answer from tmux is the gate `tmux-unreachable` and never "no panes"; an agent is gone after an authoritative answer,
 twice.
 
+A seat that can't be looked at, for a mistake of ours or of its profile say, is the gate `driver-failed` of its role,
+and costs no other seat. What was found by a tick that failed as a whole is told by the next one.
+
 What hooks tell goes to the engine at once, what a tick finds a moment later, so that an older word may come last. The
 tick after a hook or a submission therefore ends by saying each such seat's state once more, and a tick after one that
 failed says every seat's: meanwhile the engine may have given up what it could not see.
@@ -12,8 +15,10 @@ failed says every seat's: meanwhile the engine may have given up what it could n
 
 from __future__ import annotations
 
+import contextlib
+import logging
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from matcore.engine.clock import boot_s
 from matcore.engine.driver import Sighting
@@ -28,6 +33,8 @@ from tmuxdriver.screen import Screen, read
 from tmuxdriver.seat import Seat
 from tmuxdriver.server import NoServer, Tmux, TmuxError
 
+log = logging.getLogger("mat.tmux")
+
 WINDOW_S = 600.0
 HOOKED_LOOK_S = 5.0
 """While hooks tell of a turn the screen is only looked at for what hooks don't tell."""
@@ -36,6 +43,7 @@ PROCESS_LOOK_S = 5.0
 OUT_OF_SIGHT_S = 5.0
 """After so long without a tick (a suspended machine, a halt) a screen may not have gone on yet since the last one."""
 _GONE_TICKS = 2
+_FAILED = "driver-failed"
 
 
 class Watcher:
@@ -50,39 +58,64 @@ class Watcher:
         self._hooks_s: dict[tuple[str, str], float] = {}
         self._failed = False
         self._ticked_s = 0.0
+        self._found: list[Sighting] = []
+        self._faulty: set[tuple[str, str]] = set()
 
     def tick(self, seats: Sequence[Seat]) -> list[Sighting]:
         """What has changed since the last tick."""
+        self._tick(seats)
+        found, self._found = self._found, []
+        return found
+
+    def _tick(self, seats: Sequence[Seat]) -> None:
         now_s = boot_s()
         failed, self._failed = self._failed, True
         out_of_sight, self._ticked_s = now_s - self._ticked_s > OUT_OF_SIGHT_S, now_s
+        found = self._found
         try:
             listing = self._listing(seats)
         except TmuxError as err:
-            return self._unreachable(seats, now_s, str(err))
-        found = self._answered()
+            found += self._unreachable(seats, now_s, str(err))
+            return
+        found += self._answered()
+        self._faulty = set()
         anew = self._told_meanwhile(seats) | ({_key(seat) for seat in seats} if failed else set())
         self._attention.saw(listing.clients, now_s, time.time())
         wanted: dict[str, Seat] = {}
         for seat in seats:
-            if seat.identity is not None and self._listed(seat, listing, now_s, found):
-                wanted[seat.identity.pane_id] = seat
+            with self._kept_apart(seat):
+                if seat.identity is not None and self._listed(seat, listing, now_s, found):
+                    wanted[seat.identity.pane_id] = seat
         if out_of_sight:
             for seat in seats:
                 with seat.lock:
                     seat.evidence.was_out_of_sight()
-        found += self._looks(wanted) if wanted else []
-        found += self._looks_off_the_beat(wanted)
-        found = lastwords.added(self._tmux, found, seats)
+        self._looks(wanted)
+        self._looks_off_the_beat(wanted)
+        found[:] = lastwords.added(self._tmux, found, seats)
         for seat in seats:
-            with seat.lock:
+            with self._kept_apart(seat), seat.lock:
+                if _key(seat) not in self._faulty:
+                    found += seat.evidence.gate(_FAILED, False, "it can be looked at")
                 now = f"role.{seat.evidence.status}"
                 found += [each for each in seat.pending if not each.name.startswith("role.") or each.name == now]
                 seat.pending = []
                 if _key(seat) in anew and _last_word(found, seat) != now:
                     found.append(Sighting(seat.spec.session, now, {"role": seat.role.name}, "seen again"))
         self._failed = False
-        return found
+
+    @contextlib.contextmanager
+    def _kept_apart(self, seat: Seat) -> Iterator[None]:
+        """Whatever fails in here is told of this seat alone, and nothing that was found is lost over it."""
+        try:
+            yield
+        except Exception as err:
+            self._faulty.add(_key(seat))
+            why = f"{type(err).__name__}: {err}"
+            with seat.lock:
+                if _FAILED not in seat.evidence.gates:
+                    log.exception("%s/%s can't be looked at", *_key(seat))
+                self._found += [*seat.evidence.gate(_FAILED, True, why), *seat.evidence.lost(why)]
 
     def _told_meanwhile(self, seats: Sequence[Seat]) -> set[tuple[str, str]]:
         """The seats of which something was told since the tick before this one began."""
@@ -162,35 +195,36 @@ class Watcher:
 
     # -- screens -----------------------------------------------------------------------------------------------------
 
-    def _looks(self, wanted: dict[str, Seat]) -> list[Sighting]:
+    def _looks(self, wanted: dict[str, Seat]) -> None:
+        if not wanted:
+            return
         wall_s = time.time()
         try:
             captured = panes.capture(self._tmux, wanted)
         except TmuxError:
-            return []  # the next list says what is the matter
-        found: list[Sighting] = []
+            return  # the next list says what is the matter
         now_s = boot_s()
         for pane_id, (pane, capture) in captured.items():
-            seat = wanted[pane_id]
-            screen, shown = _read(seat, capture)
-            with seat.lock:
-                if seat.is_typing or pane.identity != seat.identity or pane.dead:
-                    continue
-                seat.changes, seat.captured_s, seat.captured_wall_s = pane.changes, now_s, wall_s
-                if "no-agent" not in seat.evidence.gates:
-                    found += seat.evidence.looked(now_s, screen, shown, pane.values["window_activity"])
-        return found
+            with self._kept_apart(wanted[pane_id]):
+                self._looked(wanted[pane_id], pane, capture, now_s, wall_s)
 
-    def _looks_off_the_beat(self, wanted: dict[str, Seat]) -> list[Sighting]:
+    def _looked(self, seat: Seat, pane: Pane, capture: Capture, now_s: float, wall_s: float) -> None:
+        screen, shown = _read(seat, capture)
+        with seat.lock:
+            if seat.is_typing or pane.identity != seat.identity or pane.dead:
+                return
+            seat.changes, seat.captured_s, seat.captured_wall_s = pane.changes, now_s, wall_s
+            if "no-agent" not in seat.evidence.gates:
+                self._found += seat.evidence.looked(now_s, screen, shown, pane.values["window_activity"])
+
+    def _looks_off_the_beat(self, wanted: dict[str, Seat]) -> None:
         """A screen that would prove idle, but for what was written to it between two looks, may keep our own time."""
-        found: list[Sighting] = []
         for pause_s in OFF_BEAT_S:
             doubtful = {pane_id: seat for pane_id, seat in wanted.items() if seat.evidence.is_doubtful}
             if not doubtful:
                 break
             time.sleep(pause_s)
-            found += self._looks(doubtful)
-        return found
+            self._looks(doubtful)
 
 
 def _key(seat: Seat) -> tuple[str, str]:
@@ -235,8 +269,7 @@ def _read(seat: Seat, capture: Capture) -> tuple[Screen, str]:
     cursor = capture.variables["cursor_y"] if seat.profile.composer.cursor else ""
     raw = f"{capture.variables['pane_title']}\n{capture.variables['history_size']}\n{cursor}\n{capture.text}"
     if seat.read is None or seat.raw != raw:
-        seat.raw = raw
-        seat.read = (read(seat.profile, capture), picture(capture))
+        seat.read, seat.raw = (read(seat.profile, capture), picture(capture)), raw
     return seat.read
 
 
