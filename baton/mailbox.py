@@ -115,16 +115,24 @@ class Mailbox:
             claim = None if found is None else self._claimed(found)
             if claim is None:
                 continue
-            if claim.id not in self._known():
+            if not self.is_done(claim):
                 return claim
             self.finish(claim)
         return None
+
+    def is_done(self, claim: Claim) -> bool:
+        """Whether a message of its id was dealt with before."""
+        return claim.id in self._known()
 
     def finish(self, claim: Claim) -> None:
         """It was dealt with. Again is nothing."""
         with contextlib.suppress(FileNotFoundError):
             (self.inbox / "claimed" / claim.name).rename(self.inbox / "done" / claim.name)
         self._known()[claim.id] = None
+
+    def set_aside(self, claim: Claim, reason: str) -> None:
+        """Nobody can deal with it. Its id is not done: another message of that id may be better."""
+        self._set_aside(self.inbox / "claimed" / claim.name, reason)
 
     def empty(self, reason: str) -> None:
         """Nobody will deal with what waits or was claimed: it is set aside."""

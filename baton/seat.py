@@ -12,6 +12,7 @@ import logging
 import os
 import threading
 import time
+from collections import deque
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -56,6 +57,9 @@ class Seat(threading.Thread):
         self._closing = False
         self._turn: Turn | None = None
         self._lock = threading.Lock()
+        self._words: deque[Claim] = deque()
+        self._words_from_s = 0.0
+        self._fault: str | None = None
 
     @property
     def state(self) -> State:
@@ -78,6 +82,7 @@ class Seat(threading.Thread):
             while not self._closing:
                 self._news.clear()
                 self._follow_order()
+                self._pass_on()
                 claim = self.mailbox.claim()
                 if claim is None:
                     self._news.wait(SWEEP_S)
@@ -115,25 +120,51 @@ class Seat(threading.Thread):
     def _serve(self, claim: Claim) -> None:
         if self._closing:
             return
-        if claim.ours:
-            done = self._run_turns(claim)
-        else:
-            done = True
-            self._pass_on(claim)
-        if done:
-            steps.reached(Step.NOTED)
-            self.mailbox.finish(claim)
-            if self.state.turn % TIDY_EVERY == 0:
-                self.mailbox.tidy()
-            steps.reached(Step.DONE)
+        if not claim.ours:
+            self._words.append(claim)
+            self._pass_on()
+        elif self._run_turns(claim):
+            self._finish(claim)
 
-    def _pass_on(self, claim: Claim) -> None:
-        """A message that somebody put here by hand is the human's word, whatever it says of itself."""
+    def _finish(self, claim: Claim) -> None:
+        steps.reached(Step.NOTED)
+        self.mailbox.finish(claim)
+        if self.state.turn % TIDY_EVERY == 0:
+            self.mailbox.tidy()
+        steps.reached(Step.DONE)
+
+    def _pass_on(self) -> None:
+        """What somebody put here by hand is the human's word, whatever it says of itself.
+
+        What can never be passed on is set aside; what can't be now stays claimed, and so does what came after it. It
+        is tried again at the next sweep, while turns go on.
+        """
+        while self._words and not self._closing and time.monotonic() >= self._words_from_s:
+            claim = self._words[0]
+            try:
+                if not self.mailbox.is_done(claim):
+                    self._say(claim)
+            except (Unavailable, OSError) as error:
+                self._words_from_s = time.monotonic() + SWEEP_S
+                self._complain(f"a message by hand waits, it can't be passed on now: {error}")
+                return
+            except MatError as error:
+                self._complain(f"a message by hand is set aside: {error}")
+                self.mailbox.set_aside(claim, str(error))
+            else:
+                self._fault = None
+                self._finish(claim)
+            self._words.popleft()
+
+    def _say(self, claim: Claim) -> None:
         spool = Path(self.job.state_spool)
-        try:
-            byhand.relay(self.places, spool, self.role, claim.envelope.body, again=not claim.again)
-        except (MatError, OSError):
-            log.exception("%s: a message by hand could not be passed on", self.role)
+        byhand.relay(self.places, spool, self.role, claim.envelope.body, again=not claim.again)
+
+    def _complain(self, fault: str) -> None:
+        """A fault that goes on is said once."""
+        if fault != self._fault:
+            self._fault = fault
+            log.warning("%s: %s", self.role, fault)
 
     def _run_turns(self, claim: Claim) -> bool:
         """One turn, and a second one where the first found its agent session gone. False: it was cut off by us."""

@@ -91,18 +91,23 @@ def human_relay(
     seat = Seat(session, "human", root, read_about(root, session))
     if role not in seat.roles:
         raise Refused(f"{session} has no role {role!r}: {', '.join(seat.roles)}; nothing sent")
+    check_text(text, of_any_length=answers is not None)
+    draft = said_sent.Draft(session=session, spool=state_spool, sender="human", to=role, text=text, cycle=seat.cycle)
+    draft.answers = answers
+    sent = said_sent.send(root, draft, again=again)
+    return sent.message_id, sent.seq
+
+
+def check_text(text: str, *, of_any_length: bool = False) -> None:
+    """Raises `Refused` for what can't be a message of the human's, whatever the session is like."""
     if not text.strip():
         raise Refused("the message is empty; nothing sent")
     try:
         size = len(text.encode())
     except UnicodeEncodeError:
         raise Refused("the message is not UTF-8; nothing sent") from None
-    if size > said_file.MAX_BYTES and answers is None:
+    if size > said_file.MAX_BYTES and not of_any_length:
         raise Refused("the message is longer than 1 MiB: write it to a file and name the file; nothing sent")
-    draft = said_sent.Draft(session=session, spool=state_spool, sender="human", to=role, text=text, cycle=seat.cycle)
-    draft.answers = answers
-    sent = said_sent.send(root, draft, again=again)
-    return sent.message_id, sent.seq
 
 
 def _addressed(seat: Seat, words: list[str]) -> tuple[str, str]:

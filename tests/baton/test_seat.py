@@ -1,0 +1,130 @@
+"""One role in the worker when its mailbox is not as it should be: the role goes on, and the log says so once."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import shutil
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from baton import record, seat
+from baton.record import Job, Served
+from baton.seat import Seat
+from matcore.engine.driver import new_session
+from tests.baton.rig import Rig
+from tests.waiting import wait_for
+
+SWEEP_S = 0.05
+BY_HAND = {"schema": "baton.message/v1", "message_id": "m-1", "to": "dev", "body": "Please look."}
+Starts = Callable[[], Seat]
+
+
+@pytest.fixture
+def start(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> Iterator[Starts]:
+    """Starts the seat of `dev`, in this process; one at a time."""
+    monkeypatch.setattr(seat, "SWEEP_S", SWEEP_S)
+    started: list[Seat] = []
+    served = {role: Served("quick", str(rig.work), str(rig.prompt), seat=new_session()) for role in rig.roles}
+    job = Job("duo", str(rig.work), os.environ["PATH"], str(rig.state.spool), served)
+    record.turns_path(rig.places).mkdir(exist_ok=True)
+    rig.box("dev").make()
+    about(rig)
+    rig.places.sent_index.write_text('{"v":1,"session":"duo"}\n', encoding="utf-8")
+
+    def begin() -> Seat:
+        for before in started:
+            before.close()
+            before.join(10)
+        started.append(Seat(rig.places, job, "dev", lambda: None))
+        started[-1].start()
+        return started[-1]
+
+    yield begin
+    for one in started:
+        one.close()
+        one.join(10)
+
+
+def about(rig: Rig) -> None:
+    """`session.json`, as the supervisor writes it."""
+    roles = [{"name": role, "dir": str(rig.work)} for role in rig.roles]
+    rig.places.about.write_text(json.dumps({"session": "duo", "roles": roles}), encoding="utf-8")
+
+
+def by_hand(rig: Rig, **fields: object) -> Path:
+    """A message that somebody writes, moved in whole."""
+    box = rig.box("dev").inbox
+    message = {**BY_HAND, **fields}
+    staged = box / "tmp" / str(message["message_id"])
+    staged.write_text(json.dumps(message), encoding="utf-8")
+    return staged.rename(box / "pending" / f"{message['message_id']}.json")
+
+
+def names(rig: Rig, part: str) -> list[str]:
+    return sorted(path.name for path in (rig.box("dev").inbox / part).iterdir())
+
+
+def said(rig: Rig) -> list[str]:
+    """The texts that were passed on to the supervisor, in order."""
+    records = [json.loads(path.read_text()) for path in sorted((rig.state.spool / "new").glob("*"))]
+    return [(rig.places.handoffs / Path(r["path"]).name).read_text() for r in records if r.get("fact") == "relay.sent"]
+
+
+def test_a_word_by_hand_that_can_never_be_passed_on_is_set_aside(rig: Rig, start: Starts) -> None:
+    """Too long for a relay: it lies in `aside/` with the reason, and a shorter one of its id is another message."""
+    start()
+    by_hand(rig, body="x" * (1024 * 1024 + 1))
+    (reason,) = wait_for(lambda: list((rig.box("dev").inbox / "aside").glob("*.reason")), what="a reason")
+    wait_for(lambda: "1 MiB" in reason.read_text(), what="its text")
+    assert (names(rig, "claimed"), names(rig, "done")) == ([], [])
+    by_hand(rig, body="Shorter.")
+    rig.settle()
+    assert said(rig) == ["Shorter."]
+
+
+@pytest.mark.parametrize("what", ["spool", "session.json"])
+def test_a_word_by_hand_that_may_be_passed_on_later_waits(
+    rig: Rig, start: Starts, what: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Once and in order, when the fault is over; mat's own deliveries go on meanwhile, and the log says it once."""
+    caplog.set_level(logging.WARNING, "mat.worker")
+    start()
+    if what == "spool":
+        shutil.rmtree(rig.state.spool, ignore_errors=True)
+        rig.state.spool.parent.mkdir(parents=True, exist_ok=True)
+        rig.state.spool.write_text("in the way")
+    else:
+        rig.places.about.write_text("{")
+    for message in ("m-1", "m-2"):
+        by_hand(rig, message_id=message, body=f"Word {message}.")
+    wait_for(lambda: len(names(rig, "claimed")) == 2, what="both claimed")
+    rig.put("of mat's own")
+    wait_for(lambda: names(rig, "done"), what="its turn over")
+    end_s = time.monotonic() + 5 * SWEEP_S
+    wait_for(lambda: time.monotonic() > end_s, what="some sweeps")
+    assert rig.texts() == ["of mat's own"]
+    assert len([r for r in caplog.records if "waits" in r.message]) == 1
+    start()  # the next worker takes them up, too
+    if what == "spool":
+        rig.state.spool.unlink()
+    else:
+        about(rig)
+    rig.settle(done=3)
+    assert said(rig) == ["Word m-1.", "Word m-2."]
+
+
+def test_a_message_by_hand_that_waits_is_passed_on_once(rig: Rig, start: Starts) -> None:
+    """Put there again while it waits: its id is taken once."""
+    start()
+    rig.places.about.write_text("{")
+    for number in (1, 2):
+        by_hand(rig)
+        wait_for(lambda n=number: len(names(rig, "claimed")) == n, what="claimed")  # type: ignore[misc]
+    about(rig)
+    rig.settle(done=2)
+    assert said(rig) == ["Please look."]
