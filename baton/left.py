@@ -16,6 +16,7 @@ from matcore.places import SessionPlaces
 
 TURN = "MAT_TURN"
 """In the environment of all that a turn starts: the turn's number. Beside it are MAT_DIR and MAT_ROLE."""
+LOOKS = 5
 
 
 def born_s(pid: int) -> float | None:
@@ -36,10 +37,20 @@ def end_group(pgid: int | None, born: float | None) -> None:
 def end_marked(places: SessionPlaces, role: str | None = None, turn: int | None = None) -> None:
     """End all that carries the mark of that turn, or of any turn of the session."""
     spared = {os.getpid(), *(parent.pid for parent in psutil.Process().parents())}
+    for _ in range(LOOKS):
+        if not _end_marked_of(places, role, turn, spared):
+            return
+
+
+def _end_marked_of(places: SessionPlaces, role: str | None, turn: int | None, spared: set[int]) -> bool:
+    """Whether there was any: it may have started another one behind our back."""
+    found = False
     for process in psutil.process_iter():
         with contextlib.suppress(psutil.Error):
             if process.pid not in spared and _is_marked(process.environ(), places, role, turn):
                 process.kill()
+                found = True
+    return found
 
 
 def _is_marked(env: dict[str, str], places: SessionPlaces, role: str | None, turn: int | None) -> bool:

@@ -207,6 +207,7 @@ class Seat(threading.Thread):
         turn = Turn(
             runtimes.argv(self.runtime, asked), text if self.runtime.by_stdin else None,
             head=_head(self.role, number, text), cwd=asked.dir, env=env, log=path, cap_bytes=self.job.output_bytes,
+            end_strays=lambda: left.end_marked(self.places, self.role, number),
         )  # fmt: skip
         with self._lock:
             self._turn = turn

@@ -1,7 +1,8 @@
 """One headless turn: a process group of its own, the text on its stdin, its output streamed into a log with a cap.
 
-The group is ended as a whole, at its time limit, when the worker ends, and after the program itself has left: what an
-agent leaves running in it would go on working for a turn that is over.
+The group is ended as a whole, at its time limit, when the worker ends, and after the program itself has left, and so is
+what has left the group: what an agent leaves running would go on working for a turn that is over. What can't be found
+any more may hold the output open for as long as it likes; nobody waits for it.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import signal
 import subprocess
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
@@ -23,6 +24,8 @@ LONGEST_S = 20 * 86_400.0
 """More milliseconds than this are too many for poll(2)."""
 READ_BYTES = 4 * 1024 * 1024
 """So much of the end of each stream is kept in memory to be read; the log may hold less or more."""
+PIPE_HOLDS = 1024 * 1024
+"""The most that Linux lets a user's pipe hold: what was written before the end is read at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,16 +53,21 @@ class Turn:
         env: Mapping[str, str],
         log: Path,
         cap_bytes: int,
+        end_strays: Callable[[], None] = lambda: None,
     ) -> None:
         """`text` None: the program gets nothing on stdin. `head` stands above the output in the log, for people.
+        `end_strays` ends what the turn has started and what is no longer in its group.
 
         Raises `OSError` when the program can't be started.
         """
         self._began_s = time.monotonic()
         self._stopped: str | None = None
         self._over = False
+        self._end_strays = end_strays
         self._log = _Log(log, cap_bytes)
         self._log.write(head.encode())
+        # A pump that sees the other end of this closed reads what is there already, and no more.
+        self._ended, self._running = os.pipe()
         try:
             self._process = subprocess.Popen(
                 list(argv), cwd=cwd, env=dict(env), start_new_session=True,
@@ -67,6 +75,8 @@ class Turn:
                 stdout=subprocess.PIPE, stderr=subprocess.PIPE,
             )  # fmt: skip
         except OSError:
+            os.close(self._running)
+            os.close(self._ended)
             self._log.close()
             raise
         self.pid = self._process.pid
@@ -86,9 +96,11 @@ class Turn:
         if not self._ended_within(timeout_s):
             self._stopped = self._stopped or "timeout"
         self._end_group()
-        end_s = time.monotonic() + GRACE_S
+        self._end_strays()
+        os.close(self._running)
         for thread in self._threads:
-            thread.join(max(0.0, end_s - time.monotonic()))
+            thread.join()
+        os.close(self._ended)
         self._log.close()
         why = self._stopped
         code = None if why else self._process.returncode
@@ -137,13 +149,31 @@ class Turn:
 
     def _pump(self, stream: IO[bytes], tail: _Tail) -> None:
         with stream:
-            while chunk := os.read(stream.fileno(), 65_536):
+            os.set_blocking(stream.fileno(), False)
+            while self._is_ready(stream, select.POLLIN):
+                chunk = os.read(stream.fileno(), 65_536)
+                if not chunk:
+                    return
+                tail.add(chunk)
+                self._log.write(chunk)
+            with contextlib.suppress(BlockingIOError):  # one read, for somebody may be writing without end
+                chunk = os.read(stream.fileno(), PIPE_HOLDS)
                 tail.add(chunk)
                 self._log.write(chunk)
 
     def _feed(self, stream: IO[bytes], data: bytes) -> None:
-        with contextlib.suppress(BrokenPipeError), stream:
-            stream.write(data)
+        with stream, contextlib.suppress(BrokenPipeError):
+            os.set_blocking(stream.fileno(), False)
+            rest = memoryview(data)
+            while rest and self._is_ready(stream, select.POLLOUT):
+                rest = rest[os.write(stream.fileno(), rest) :]
+
+    def _is_ready(self, stream: IO[bytes], event: int) -> bool:
+        """Wait until the stream can be used. False: the turn has ended."""
+        poll = select.poll()
+        poll.register(stream, event)
+        poll.register(self._ended, 0)
+        return self._ended not in dict(poll.poll())
 
 
 class _Tail:

@@ -19,6 +19,7 @@ from pathlib import Path
 from types import FrameType
 from typing import IO
 
+from matcore import said_here
 from matcore.engine import heartbeat
 from matcore.engine.clock import SystemClock
 from matcore.errors import Unavailable
@@ -173,11 +174,12 @@ def main() -> int:
 
 
 def spawn(places: StatePlaces) -> subprocess.Popen[bytes]:
-    """Start a guard that outlives us. A second one ends at once."""
+    """Start a guard that outlives us, also where an agent starts it. A second one ends at once."""
+    env = {name: value for name, value in os.environ.items() if name not in said_here.VARIABLES}
     with _log_file(places) as out:
         return subprocess.Popen(
             [sys.executable, "-m", "matcore.engine.guard"],
-            stdin=subprocess.DEVNULL, stdout=out, stderr=out, start_new_session=True, cwd="/",
+            stdin=subprocess.DEVNULL, stdout=out, stderr=out, start_new_session=True, cwd="/", env=env,
         )  # fmt: skip
 
 

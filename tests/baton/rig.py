@@ -1,7 +1,7 @@
 """A session of headless roles with a program that costs two milliseconds a turn, and the worker as a process.
 
 What the program gets is kept: `turns(role)` are its command line and its text, in order. Words in a text say what it
-does: `SLEEP`, `FAIL`, `FULL`, `LIMIT`, `CHILD` (leaves a process behind).
+does: `SLEEP`, `FAIL`, `FULL`, `LIMIT`, `CHILD` (leaves a process behind), `STRAY` (one in a session of its own).
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ PROGRAM = """\
 #!/bin/sh
 text=$(cat)
 printf '%s\\n%s\\0' "$*" "$text" >>"{kept}/$MAT_ROLE"
+case "$text" in *STRAY*) setsid sleep 62 & esac
 case "$text" in
   *SLEEP*) sleep 60 ;;
   *CHILD*) sleep 61 & ;;
