@@ -22,8 +22,8 @@ from typing import IO
 GRACE_S = 3.0
 LONGEST_S = 20 * 86_400.0
 """More milliseconds than this are too many for poll(2)."""
-READ_BYTES = 4 * 1024 * 1024
-"""So much of the end of each stream is kept in memory to be read; the log may hold less or more."""
+HEAD_BYTES, READ_BYTES = 64 * 1024, 4 * 1024 * 1024
+"""So much of the beginning and the end of each stream is kept in memory to be read; the log may hold less or more."""
 PIPE_HOLDS = 1024 * 1024
 """The most that Linux lets a user's pipe hold: what was written before the end is read at once."""
 
@@ -80,7 +80,7 @@ class Turn:
             self._log.close()
             raise
         self.pid = self._process.pid
-        self._out, self._err = _Tail(READ_BYTES), _Tail(READ_BYTES)
+        self._out, self._err = _Ends(HEAD_BYTES, READ_BYTES), _Ends(HEAD_BYTES, READ_BYTES)
         self._threads = [
             threading.Thread(target=self._pump, args=(self._process.stdout, self._out), daemon=True),
             threading.Thread(target=self._pump, args=(self._process.stderr, self._err), daemon=True),
@@ -147,18 +147,18 @@ class Turn:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self.pid, number)
 
-    def _pump(self, stream: IO[bytes], tail: _Tail) -> None:
+    def _pump(self, stream: IO[bytes], ends: _Ends) -> None:
         with stream:
             os.set_blocking(stream.fileno(), False)
             while self._is_ready(stream, select.POLLIN):
                 chunk = os.read(stream.fileno(), 65_536)
                 if not chunk:
                     return
-                tail.add(chunk)
+                ends.add(chunk)
                 self._log.write(chunk)
             with contextlib.suppress(BlockingIOError):  # one read, for somebody may be writing without end
                 chunk = os.read(stream.fileno(), PIPE_HOLDS)
-                tail.add(chunk)
+                ends.add(chunk)
                 self._log.write(chunk)
 
     def _feed(self, stream: IO[bytes], data: bytes) -> None:
@@ -176,20 +176,28 @@ class Turn:
         return self._ended not in dict(poll.poll())
 
 
-class _Tail:
-    """The end of a stream."""
+class _Ends:
+    """The beginning and the end of a stream: some programs name their session first and never again."""
 
-    def __init__(self, limit: int) -> None:
-        self._limit = limit
-        self._data = bytearray()
+    def __init__(self, head: int, tail: int) -> None:
+        self._most, self._limit = head, tail
+        self._head, self._tail = bytearray(), bytearray()
+        self._is_whole = True
 
     def add(self, chunk: bytes) -> None:
-        self._data += chunk
-        if len(self._data) > 2 * self._limit:
-            del self._data[: -self._limit]
+        first = chunk[: self._most - len(self._head)]
+        self._head += first
+        self._tail += chunk[len(first) :]
+        if len(self._tail) > 2 * self._limit:
+            del self._tail[: -self._limit]
+            self._is_whole = False
 
     def text(self) -> str:
-        return bytes(self._data[-self._limit :]).decode("utf-8", "replace")
+        """Where the middle is not kept, the whole lines of the beginning stand above the end."""
+        data = self._head + self._tail
+        if not self._is_whole or len(self._tail) > self._limit:
+            data = self._head[: self._head.rfind(b"\n") + 1] + self._tail[-self._limit :]
+        return data.decode("utf-8", "replace")
 
 
 class _Log:

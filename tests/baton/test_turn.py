@@ -9,7 +9,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from baton.turn import Ran, Turn
+from baton import output, runtimes
+from baton.turn import HEAD_BYTES, READ_BYTES, Ran, Turn
 from tests.waiting import wait_for
 
 
@@ -52,6 +53,25 @@ def test_output_beyond_the_cap_is_not_kept(log: Path) -> None:
     assert ran.stdout.endswith("the end\n")
     assert log.stat().st_size < 5100
     assert "[the rest was not kept]" in log.read_text()
+
+
+def test_the_beginning_of_a_very_long_output_is_read_as_its_end_is(log: Path) -> None:
+    """Codex names its session in the first line and never again: the next turn goes on in it all the same."""
+    started = '{"type": "thread.started", "thread_id": "t-1"}'
+    completed = '{"type": "turn.completed", "usage": {"input_tokens": 3, "output_tokens": 4}}'
+    lines = 'yes \'{"type": "item.completed"}\''
+    ran = run(log, f"echo '{started}'; {lines} | head -c {10 * READ_BYTES}; echo; echo '{completed}'", timeout_s=60)
+    reading = output.read(runtimes.load("codex", log.parents[1]), ran.stdout, ran.stderr, ran.exit_code)
+    assert (reading.session_id, reading.tokens) == ("t-1", 7)
+    assert len(ran.stdout) <= READ_BYTES + HEAD_BYTES
+
+
+@pytest.mark.parametrize("more", [-1, 0, 1])
+def test_what_is_not_too_long_is_read_whole(log: Path, more: int) -> None:
+    """One line that is as long as the beginning and the end together."""
+    size = HEAD_BYTES + READ_BYTES + more
+    ran = run(log, f"head -c {size} /dev/zero | tr '\\0' x")
+    assert len(ran.stdout) == (size if more <= 0 else READ_BYTES)
 
 
 def test_a_turn_that_takes_too_long_is_ended_as_a_whole(log: Path, tmp_path: Path) -> None:
