@@ -126,8 +126,7 @@ class Mailbox:
 
     def finish(self, claim: Claim) -> None:
         """It was dealt with. Again is nothing."""
-        with contextlib.suppress(FileNotFoundError):
-            (self.inbox / "claimed" / claim.name).rename(self.inbox / "done" / claim.name)
+        self._move(self.inbox / "claimed" / claim.name, self.inbox / "done" / claim.name)
         self._known()[claim.id] = None
 
     def set_aside(self, claim: Claim, reason: str) -> None:
@@ -165,9 +164,7 @@ class Mailbox:
         pending, name = self.inbox / "pending", found.name
         if not found.ours:
             name = f"{_age_ns(pending, name):020d}-by-hand-{uuid.uuid4().hex[:8]}.json"
-        try:
-            (pending / found.name).rename(self.inbox / "claimed" / name)
-        except FileNotFoundError:
+        if not self._move(pending / found.name, self.inbox / "claimed" / name):
             return None
         return Claim(name, found.envelope, found.ours)
 
@@ -184,8 +181,19 @@ class Mailbox:
     def _set_aside(self, path: Path, reason: str) -> None:
         target = self.inbox / "aside" / f"{time.time_ns():020d}"
         with contextlib.suppress(OSError):
-            path.rename(target)
+            self._move(path, target)
             write_new(f"{target}.reason", f"{reason}\n".encode())
+
+    def _move(self, path: Path, target: Path) -> bool:
+        """Where somebody has removed the folder, it is made again. False: the file is not there any more."""
+        for make in (self.make, lambda: None):
+            try:
+                path.rename(target)
+            except FileNotFoundError:
+                make()
+            else:
+                return True
+        return False
 
     def _as_claim(self, name: str, raw: bytes, *, again: bool) -> Claim:
         envelope = decode(raw)

@@ -46,13 +46,14 @@ class State(msgspec.Struct):
 
     `seat` is the agent session as the engine knows it, `agent_session` the program's own id of the one that is open
     now: other programs make ids of their own, and a session that is full is followed by another. `opened`: it has had
-    a turn, so the next one resumes it.
+    a turn, so the next one resumes it. `name` is the highest name of a file of mat's that a turn was begun for.
     """
 
     status: str = IDLE
     turn: int = 0
     message: str = ""
     delivery: str | None = None
+    name: str = ""
     started_s: float | None = None
     pgid: int | None = None
     born_s: float | None = None

@@ -111,9 +111,14 @@ class Seat(threading.Thread):
             if was_begun and not cut:
                 self.mailbox.finish(claim)  # its turn is over; only this was still to be done
             else:
-                self._serve(replace(claim, again=was_begun or not claim.ours))
+                self._serve(replace(claim, again=not self._is_new(claim)))
         if self.state.status == BUSY and not self._closing:
             self.notes.note(status=IDLE)
+
+    def _is_new(self, claim: Claim) -> bool:
+        """Whether it is known that nobody has begun with it: mat's own are begun in the order of their names."""
+        state = self.state
+        return claim.ours and (state.turn == 0 or (bool(state.name) and claim.name > state.name))
 
     # one message
 
@@ -181,7 +186,7 @@ class Seat(threading.Thread):
             self.notes.note(durable=False, agent_session=new_session(), opened=False)
         busy = self.notes.note(
             status=BUSY, turn=number, message=claim.envelope.message_id, delivery=claim.envelope.delivery,
-            started_s=started_s, pgid=None, born_s=None,
+            name=max(self.state.name, claim.name), started_s=started_s, pgid=None, born_s=None,
         )  # fmt: skip
         steps.reached(Step.BUSY)
         try:

@@ -270,3 +270,17 @@ def test_an_envelope_that_is_too_deep_is_none() -> None:
     """Nested JSON is data, not a stack overflow."""
     with pytest.raises(EnvelopeError):
         decode(b'{"schema":' * 50_000)
+
+
+@pytest.mark.parametrize("part", ["done", "claimed", "aside"])
+def test_a_folder_that_was_removed_is_made_again(box: Mailbox, part: str) -> None:
+    """In the middle of a turn, say: what belongs there gets there, and nothing stays where it was."""
+    (box.inbox / "pending" / "0000-bad.json").write_text("bad")
+    by_hand = box.inbox / "pending" / "by-hand.json"
+    by_hand.write_text(json.dumps(BY_HAND), encoding="utf-8")
+    (box.inbox / part).rmdir()
+    claim = box.claim()
+    assert claim is not None
+    box.finish(claim)
+    assert (names(box, "pending"), names(box, "claimed"), len(names(box, "done"))) == ([], [], 1)
+    assert len(reasons(box)) == 1

@@ -6,6 +6,7 @@ import json
 import logging
 import os
 import shutil
+import signal
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -16,6 +17,7 @@ from baton import record, seat
 from baton.record import Job, Served
 from baton.seat import Seat
 from matcore.engine.driver import new_session
+from matcore.words import messages
 from tests.baton.rig import Rig
 from tests.waiting import wait_for
 
@@ -128,3 +130,56 @@ def test_a_message_by_hand_that_waits_is_passed_on_once(rig: Rig, start: Starts)
     about(rig)
     rig.settle(done=2)
     assert said(rig) == ["Please look."]
+
+
+def test_done_removed_in_the_middle_of_a_turn_repeats_nothing(rig: Rig, start: Starts) -> None:
+    """`rm -rf done`: the turn's message is done all the same, also for the next worker."""
+    start()
+    rig.put("SLEEP")
+    wait_for(lambda: rig.texts(), what="the turn")
+    (rig.box("dev").inbox / "done").rmdir()
+    pgid = wait_for(lambda: rig.role_state().pgid, what="its number")
+    assert pgid is not None
+    os.killpg(pgid, signal.SIGKILL)
+    wait_for(lambda: (rig.box("dev").inbox / "done").exists(), what="done, made again")
+    rig.settle()
+    start()
+    rig.put("next")
+    rig.settle(done=2)
+    assert rig.texts() == ["SLEEP", "next"]
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_a_claim_that_may_have_been_begun_is_told_as_a_possible_repeat(rig: Rig, start: Starts, known: bool) -> None:
+    """One that was left over before the last turn, and all of them where the state is lost."""
+    start().close()
+    for text in ("one", "two"):
+        rig.put(text)
+    one = start()
+    rig.settle(done=2)
+    one.close()
+    one.join(10)
+    inbox = rig.box("dev").inbox
+    first = inbox / "done" / names(rig, "done")[0]
+    first.rename(inbox / "claimed" / first.name)
+    if not known:
+        record.state_path(rig.places, "dev").unlink()
+    start()
+    rig.settle(done=2)
+    assert rig.texts()[2].startswith(messages.repeat())
+    assert rig.texts()[2].endswith("one")
+
+
+def test_a_claim_that_nobody_has_begun_is_no_repeat(rig: Rig, start: Starts) -> None:
+    """The worker died right after it had claimed it."""
+    one = start()
+    rig.put("one")
+    rig.settle()
+    one.close()
+    one.join(10)
+    inbox = rig.box("dev").inbox
+    name = rig.put("two")
+    (inbox / "pending" / name).rename(inbox / "claimed" / name)
+    start()
+    rig.settle(done=2)
+    assert rig.texts() == ["one", "two"]
