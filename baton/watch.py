@@ -31,10 +31,11 @@ BY_RECORD, BY_LOCK = "turn record", "the worker's lock"
 
 @dataclass(slots=True)
 class _Role:
-    """What was reported of a role last. `turn`: the last one whose end was told."""
+    """What was reported of a role last. `turn`: number and beginning of the last one whose end was told; where somebody
+    has cleaned the folder away, numbers begin anew."""
 
     told: str | None = None
-    turn: int = 0
+    turn: tuple[int, float] | None = None
     exhausted: int = 0
     limited: bool = False
     stamp: tuple[int, int] | None = None
@@ -63,10 +64,7 @@ class Watch:
         watch = cls(spec, SessionPlaces.of(spec.workdir, spec.session), job)
         for role in spec.roles:
             state = record.read_state(watch.places, role.name)
-            known = _Role(turn=_turns(state) - 1, exhausted=state.exhausted)
-            if state.last is not None and state.last.error_class == CONTEXT_FULL and state.turn == state.last.turn:
-                known.exhausted -= 1
-            watch._roles[role.name] = known
+            watch._roles[role.name] = _Role(exhausted=state.exhausted)
         return watch
 
     @property
@@ -90,7 +88,8 @@ class Watch:
         with self._lock:
             self.gone = None
             self._deaths.clear()
-            self._roles[role] = _Role(turn=_turns(record.read_state(self.places, role)))
+            state = record.read_state(self.places, role)
+            self._roles[role] = _Role(turn=_of(state.last), exhausted=state.exhausted)
 
     # inside
 
@@ -116,13 +115,14 @@ class Watch:
     def _ended(self, role: str, state: State) -> list[Sighting]:
         """The end of a turn that was not told yet, with all that it says."""
         seen, last = self._roles[role], state.last
-        if last is None or last.turn == seen.turn:
+        is_full = state.exhausted > seen.exhausted
+        seen.exhausted = state.exhausted
+        if last is None or _of(last) == seen.turn:
             return []
-        seen.turn = last.turn
+        seen.turn = _of(last)
         ended = {"outcome": last.outcome, "detail": last.error, "started": last.started_s, "class": last.error_class}
         found = [self._sighting("turn.ended", role, **ended), *self._limits(role, last)]
-        if state.exhausted > seen.exhausted:
-            seen.exhausted = state.exhausted
+        if is_full or (last.error_class == CONTEXT_FULL and last.turn == state.turn):
             # First what the full context means for what was asked of it: the turn's error would end that as failed.
             fresh = [self._sighting("role.idle", role), self._sighting("context.fresh", role)]
             return [self._sighting("context.exhausted", role), *found, *fresh]
@@ -182,8 +182,8 @@ class Watch:
             log.error("%s: no worker could be started: %s", self.spec.session, error)  # noqa: TRY400
 
 
-def _turns(state: State) -> int:
-    return state.last.turn if state.last else 0
+def _of(last: Last | None) -> tuple[int, float] | None:
+    return (last.turn, last.started_s) if last is not None else None
 
 
 def _stamp(path: Path) -> tuple[int, int] | None:

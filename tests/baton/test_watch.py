@@ -25,7 +25,8 @@ def watch(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> Watch:
 
 
 def write(watch: Watch, role: str = "dev", *, turn: int = 1, exhausted: int = 0, **last: object) -> None:
-    ended = Last(turn, "r-000001", str(last.pop("outcome", "ok")), 10.0, 11.0, 1.0, **last)  # type: ignore[arg-type]
+    began_s = float(str(last.pop("started_s", 10.0)))
+    ended = Last(turn, "r-000001", str(last.pop("outcome", "ok")), began_s, 11.0, 1.0, **last)  # type: ignore[arg-type]
     state = State(turn=turn, exhausted=exhausted, last=ended)
     record.write(record.state_path(watch.places, role), state, durable=False)
 
@@ -67,6 +68,36 @@ def test_numbers_that_begin_anew_are_seen(watch: Watch) -> None:
     write(watch, turn=7)
     watch.look()
     write(watch, turn=1)
+    assert news(watch) == ["turn.ended", "role.idle"]
+
+
+def test_a_first_turn_after_another_first_turn_is_seen(watch: Watch) -> None:
+    """The folder was cleaned away after its first turn: the number is the same, the turn is not."""
+    write(watch, turn=1)
+    watch.look()
+    write(watch, turn=1, started_s=20.0)
+    assert news(watch) == ["turn.ended", "role.idle"]
+
+
+@pytest.mark.parametrize("looked_between", [True, False])
+def test_a_full_context_is_told_though_its_count_began_anew(watch: Watch, looked_between: bool) -> None:
+    """The folder was cleaned away: the first full context after that is not taken for the one before it."""
+    watch.look()
+    write(watch, outcome="error", error_class="context-full", exhausted=1)
+    assert "context.exhausted" in news(watch)
+    if looked_between:
+        write(watch, turn=1, started_s=20.0)
+        assert news(watch) == ["turn.ended", "role.idle"]
+    write(watch, turn=2, started_s=30.0, outcome="error", error_class="context-full", exhausted=1)
+    assert "context.exhausted" in news(watch)
+
+
+def test_a_full_context_is_not_told_again_after_a_restart(watch: Watch) -> None:
+    """Its worker counts on; what was told before is not news of the first turn after it."""
+    write(watch, outcome="error", error_class="context-full", exhausted=1)
+    watch.look()
+    watch.anew("dev")
+    write(watch, turn=2, started_s=20.0, exhausted=1)
     assert news(watch) == ["turn.ended", "role.idle"]
 
 
