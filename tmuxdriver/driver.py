@@ -225,7 +225,7 @@ class TmuxDriver:
                 if outcome.verdict is Verdict.SUBMITTED:
                     seat.evidence.unsent = None
                 elif outcome.verdict is Verdict.UNCONFIRMED:
-                    seat.evidence.unsent = Left(clean, seat.profile.composer.pasted)
+                    seat.evidence.unsent = Left(clean, seat.profile.composer.pasted, delivery.typed_upon)
                 if outcome.verdict is Verdict.SUBMITTED and delivery.submission is not None:
                     seat.pending += seat.evidence.submitted(delivery.submission)
                     seat.sought = delivery.submission if seat.profile.launch.finds else None

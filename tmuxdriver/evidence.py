@@ -59,10 +59,13 @@ class Evidence(Held):
 
     # -- looks ---------------------------------------------------------------------------------------------------
 
-    def looked(self, now_s: float, screen: Screen, picture: str, written: str = "") -> list[Sighting]:
+    def looked(
+        self, now_s: float, screen: Screen, picture: str, written: str = "", touched: str = ""
+    ) -> list[Sighting]:
         """A screen was read; `picture` is it without what moves on its own.
 
-        `written` is when the terminal saw output last, as far as it says so.
+        `written` is when the terminal saw output last, `touched` when somebody pressed a key there, as far as it says
+        so.
         """
         self.screen = screen
         if self.still is None or self.still.picture != picture:
@@ -73,7 +76,7 @@ class Evidence(Held):
         if screen.state != "busy":
             self.working_s = None
         found = self._dialog(now_s, screen)
-        drafted = screen.composer == "draft" and screen.state == "idle" and not self.holds_left(screen)
+        drafted = screen.composer == "draft" and screen.state == "idle" and not self.holds_left(screen, touched)
         if screen.state == "idle" and not drafted and "human-typing" in self.gates:
             found += self._draft_gone(now_s)
         self.ends.looked(screen)
@@ -106,9 +109,9 @@ class Evidence(Held):
         if self.still is not None:
             self.still.is_restless, self.still.off_beat = True, 0
 
-    def holds_left(self, screen: Screen) -> bool:
+    def holds_left(self, screen: Screen, touched: str) -> bool:
         """Whether what stands in the composer is a text of ours that was never submitted, and no person's draft."""
-        return self.unsent is not None and self.unsent.stands_in(screen)
+        return self.unsent is not None and self.unsent.stands_in(screen, touched)
 
     def waits(self) -> bool:
         """Whether time alone may change what is held to be true, so that another look is due."""

@@ -60,6 +60,8 @@ class Delivery:
     submission: Submission | None = None
     touched: str = ""
     """When somebody last pressed a key at the session, as the look that we act upon saw it."""
+    typed_upon: str | None = None
+    """`touched` as it was when the text was pasted, or may have been; None: nothing was ever typed."""
     looked_like: str = ""
     """What that look is compared by."""
     cursor: str = ""
@@ -155,7 +157,7 @@ class Delivery:
         return None if screen.state == "idle" else self._refused("not-ready", screen.evidence)
 
     def _draft(self, screen: Screen, left: Left | None) -> Outcome:
-        if left is not None and screen.state == "idle" and left.stands_in(screen):
+        if left is not None and screen.state == "idle" and left.stands_in(screen, self.touched):
             return self._submit_left(left)
         return self._refused("human-typing", f"a draft of {len(screen.typed)} characters")
 
@@ -209,7 +211,7 @@ class Delivery:
 
     def _tell(self, screen: Screen, shown: str) -> None:
         with self.seat.lock:
-            self.seat.pending += self.seat.evidence.looked(boot_s(), screen, shown)
+            self.seat.pending += self.seat.evidence.looked(boot_s(), screen, shown, touched=self.touched)
 
     # -- typing ----------------------------------------------------------------------------------------------------
 
@@ -230,6 +232,7 @@ class Delivery:
 
     def _paste_now(self) -> bool:
         name = f"mat-{secrets.token_hex(6)}"
+        self.typed_upon = self.touched
         try:
             return self._guarded(
                 f"paste-buffer -p -r -d -b {name} -t {self.identity.pane_id}",

@@ -215,7 +215,8 @@ class Watcher:
                 return
             seat.changes, seat.captured_s, seat.captured_wall_s = pane.changes, now_s, wall_s
             if "no-agent" not in seat.evidence.gates:
-                self._found += seat.evidence.looked(now_s, screen, shown, pane.values["window_activity"])
+                written, touched = pane.values["window_activity"], pane.values["session_activity"]
+                self._found += seat.evidence.looked(now_s, screen, shown, written, touched)
 
     def _looks_off_the_beat(self, wanted: dict[str, Seat]) -> None:
         """A screen that would prove idle, but for what was written to it between two looks, may keep our own time."""

@@ -14,6 +14,7 @@ from tests.waiting import wait_for
 MakeRig = Callable[..., Rig]
 TEXT = "[relay r-000012 from review]\nRead handoffs/12.md\nThen answer with send-relay review FILE."
 NEXT = "[relay r-000013 from review]\nAnd this."
+COLLAPSES = {"chars": 40, "lines": 1}
 
 
 def stranded(make_rig: MakeRig, **script: Any) -> Rig:
@@ -28,14 +29,13 @@ def stranded(make_rig: MakeRig, **script: Any) -> Rig:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("collapsed", [False, True])
-@pytest.mark.parametrize("restarted", [False, True])
+@pytest.mark.parametrize(("restarted", "collapsed"), [(False, False), (True, False), (False, True)])
 @pytest.mark.field_case("Submitting")
 def test_our_own_text_is_submitted_before_the_next_and_never_typed_again(
     make_rig: MakeRig, collapsed: bool, restarted: bool
 ) -> None:
     """By the supervisor that typed it or by the next one; the text that wanted in waits for its turn."""
-    rig = stranded(make_rig, collapse_paste={"chars": 40, "lines": 1} if collapsed else False)
+    rig = stranded(make_rig, collapse_paste=COLLAPSES if collapsed else False)
     if restarted:
         rig.driver = rig.new_driver()
         rig.driver.adopt(rig.spec, {"dev": {**rig.seats["dev"], "left": TEXT}}, {"dev": [TEXT]})
@@ -64,4 +64,23 @@ def test_what_a_person_has_changed_is_theirs(make_rig: MakeRig) -> None:
     before = rig.typed()
     assert rig.deliver(NEXT).gate == "human-typing"
     assert rig.typed() == before
+    assert not rig.messages()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("restarted", [False, True])
+@pytest.mark.field_case("People")
+def test_a_person_s_own_paste_that_counts_the_same_is_theirs(make_rig: MakeRig, restarted: bool) -> None:
+    """Ours was lost, and theirs is shown by its lines alone: after a key of theirs, or where nobody knows of keys."""
+    rig = stranded(make_rig, collapse_paste=COLLAPSES)
+    press = rig.attach()
+    press(b"\x15")
+    wait_for(lambda: "Pasted text" not in rig.screen(), what="a composer that is empty")
+    press(b"\x1b[200~first of mine, which is long enough\nsecond\nthird\x1b[201~")
+    rig.wait_for_screen("+2 lines]")
+    if restarted:
+        rig.driver = rig.new_driver()
+        rig.driver.adopt(rig.spec, {"dev": {**rig.seats["dev"], "left": TEXT}}, {"dev": [TEXT]})
+    rig.wait_to_see("gate.raised", gate="human-typing", role="dev")
+    assert rig.deliver(NEXT).gate == "human-typing"
     assert not rig.messages()
