@@ -18,13 +18,12 @@ import uuid
 from dataclasses import dataclass
 from pathlib import Path
 
+from baton import retention
 from baton.envelope import MAX_BYTES, Envelope, EnvelopeError, decode
 from matcore.places import SessionPlaces
 from matcore.spoolfile import make_folder, sync_folder, write_new
 
 PARTS = ("tmp", "pending", "claimed", "done", "aside")
-KEPT = 1000
-KEPT_S = 7 * 86_400.0
 _AHEAD_NS = 3600 * 10**9
 """A name that is further in the future than this was not made by us, and delays nobody."""
 _OURS = re.compile(r"(\d{20})-([0-9a-f]{32})\.json")
@@ -140,14 +139,10 @@ class Mailbox:
                 self._set_aside(self.inbox / part / name, reason)
 
     def tidy(self) -> None:
-        """Forget what was done long ago, or is more than a mailbox needs to hold."""
-        done = self.inbox / "done"
-        names = _names(done)
-        oldest_ns = time.time_ns() - int(KEPT_S * 1e9)
-        for name in names[: max(0, len(names) - KEPT)] + [n for n in names[-KEPT:] if _age_ns(done, n) < oldest_ns]:
-            (done / name).unlink(missing_ok=True)
+        """Forget what was done or set aside long ago, or is more than a mailbox needs to hold."""
+        retention.tidy(self.inbox / part for part in ("done", "aside"))
         known = self._known()
-        while len(known) > 2 * KEPT:
+        while len(known) > 2 * retention.KEPT:
             del known[next(iter(known))]
 
     def _known(self) -> dict[str, None]:
@@ -166,6 +161,9 @@ class Mailbox:
             name = f"{_age_ns(pending, name):020d}-by-hand-{uuid.uuid4().hex[:8]}.json"
         if not self._move(pending / found.name, self.inbox / "claimed" / name):
             return None
+        if not found.ours:
+            with contextlib.suppress(OSError):  # it is kept from now on, however old it was when it was put here
+                os.utime(self.inbox / "claimed" / name)
         return Claim(name, found.envelope, found.ours)
 
     def _read(self, part: str, name: str, *, again: bool) -> Claim | None:
@@ -182,7 +180,7 @@ class Mailbox:
         target = self.inbox / "aside" / f"{time.time_ns():020d}"
         with contextlib.suppress(OSError):
             self._move(path, target)
-            write_new(f"{target}.reason", f"{reason}\n".encode())
+            write_new(str(retention.reason_of(target)), f"{reason}\n".encode())
 
     def _move(self, path: Path, target: Path) -> bool:
         """Where somebody has removed the folder, it is made again. False: the file is not there any more."""

@@ -21,7 +21,7 @@ import msgspec
 
 from baton import left, output, record, runtimes, steps
 from baton.mailbox import Claim, Mailbox
-from baton.notes import TIDY_EVERY, Notes
+from baton.notes import Notes
 from baton.output import Reading
 from baton.record import BUSY, IDLE, Job, Last, Order, Served, State
 from baton.runtimes import CONTEXT_FULL, CRASH, OTHER, SESSION_LOST, TIMEOUT, Headless
@@ -36,6 +36,7 @@ from matcore.words import messages
 
 log = logging.getLogger("mat.worker")
 SWEEP_S = 2.0
+TIDY_S = 600.0
 
 
 class Seat(threading.Thread):
@@ -59,6 +60,7 @@ class Seat(threading.Thread):
         self._lock = threading.Lock()
         self._words: deque[Claim] = deque()
         self._words_from_s = 0.0
+        self._tidy_from_s = 0.0
         self._fault: str | None = None
 
     @property
@@ -84,14 +86,20 @@ class Seat(threading.Thread):
                 self._follow_order()
                 self._pass_on()
                 claim = self.mailbox.claim()
-                if claim is None:
-                    self._news.wait(SWEEP_S)
-                else:
+                if claim is not None:
                     steps.reached(Step.CLAIMED)
                     self._serve(claim)
+                self._tidy()
+                if claim is None:
+                    self._news.wait(SWEEP_S)
         except Exception:
             log.exception("%s: our mistake; the worker ends", self.role)
             self._on_fault()
+
+    def _tidy(self) -> None:
+        if time.monotonic() >= self._tidy_from_s:
+            self._tidy_from_s = time.monotonic() + TIDY_S
+            self.mailbox.tidy()
 
     # after another worker
 
@@ -134,8 +142,6 @@ class Seat(threading.Thread):
     def _finish(self, claim: Claim) -> None:
         steps.reached(Step.NOTED)
         self.mailbox.finish(claim)
-        if self.state.turn % TIDY_EVERY == 0:
-            self.mailbox.tidy()
         steps.reached(Step.DONE)
 
     def _pass_on(self) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from baton import envelope, mailbox
+from baton import envelope, mailbox, retention
 from baton.envelope import Envelope, EnvelopeError, decode
 from baton.mailbox import Claim, Mailbox
 from matcore.places import SessionPlaces
@@ -243,18 +243,67 @@ def test_a_delivery_that_is_refused_is_not_there(box: Mailbox, monkeypatch: pyte
     assert names(box, "pending") == []
 
 
-def test_what_was_done_is_kept_by_age_and_number(box: Mailbox, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The newest so many of the last so many days; what is dropped is forgotten."""
-    monkeypatch.setattr(mailbox, "KEPT", 5)
+def left(box: Mailbox, part: str, name: str, *, days: float, mib: int = 0) -> None:
+    """A file of that age and size; on disk it takes no room."""
+    path = box.inbox / part / name
+    path.touch()
+    os.truncate(path, mib * 1024 * 1024)
+    at_s = time.time() - days * 86_400
+    os.utime(path, (at_s, at_s))
+
+
+def test_what_is_over_is_kept_for_a_week(box: Mailbox) -> None:
+    """Done and set aside alike, with its reason; what waits or is worked on stays, however old."""
+    for part in ("done", "aside", "pending", "claimed"):
+        left(box, part, "99999999999999999999", days=7.1)
+        left(box, part, "00000000000000000001", days=6.9)
+    for name, days in (("99999999999999999999", 7.1), ("00000000000000000001", 6.9)):
+        left(box, "aside", f"{name}.reason", days=days)
+    box.tidy()
+    assert names(box, "done") == ["00000000000000000001"]
+    assert names(box, "aside") == ["00000000000000000001", "00000000000000000001.reason"]
+    assert (len(names(box, "pending")), len(names(box, "claimed"))) == (2, 2)
+
+
+def test_of_what_is_over_the_newest_are_kept_that_have_room(box: Mailbox) -> None:
+    """256 MiB for `done` and `aside` together; the oldest go first, wherever they are."""
+    for part, name, days in (("done", "a", 1), ("aside", "b", 2), ("done", "c", 3), ("aside", "d", 4)):
+        left(box, part, name, days=days, mib=100)
+    left(box, "aside", "d.reason", days=4)
+    left(box, "done", "e", days=5)
+    left(box, "claimed", "f", days=6, mib=300)
+    box.tidy()
+    assert (names(box, "done"), names(box, "aside"), names(box, "claimed")) == (["a"], ["b"], ["f"])
+
+
+def test_one_that_is_too_large_by_itself_costs_no_other_its_place(box: Mailbox) -> None:
+    """It goes alone, be it a file or a folder."""
+    (box.inbox / "aside" / "folder").mkdir()
+    left(box, "aside", "folder/file", days=0, mib=300)
+    left(box, "aside", "folder.reason", days=0)
+    left(box, "aside", "file", days=0, mib=300)
+    left(box, "done", "small", days=1)
+    box.tidy()
+    assert (names(box, "done"), names(box, "aside")) == (["small"], [])
+
+
+def test_what_was_done_is_kept_by_number(box: Mailbox, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The newest so many; a clock that goes on in steps of a second does not mix them up."""
+    monkeypatch.setattr(retention, "KEPT", 5)
     for number in range(8):
-        box.put(letter(str(number)))
-    taken(box)
+        left(box, "done", str(number), days=(8 - number) / 86_400)
     box.tidy()
-    kept = [json.loads((box.inbox / "done" / name).read_text())["body"] for name in names(box, "done")]
-    assert kept == ["3", "4", "5", "6", "7"]
-    monkeypatch.setattr(mailbox, "KEPT_S", 0.0)
+    assert names(box, "done") == ["3", "4", "5", "6", "7"]
+
+
+def test_an_old_file_that_was_put_here_is_kept_from_then_on(box: Mailbox) -> None:
+    """Written weeks ago and moved in now: it was done today."""
+    by_hand = box.inbox / "pending" / "mine.json"
+    by_hand.write_text(json.dumps(BY_HAND), encoding="utf-8")
+    os.utime(by_hand, (1e9, 1e9))
+    assert len(taken(box)) == 1
     box.tidy()
-    assert names(box, "done") == []
+    assert len(names(box, "done")) == 1
 
 
 def test_a_mailbox_that_was_deleted_is_made_again(box: Mailbox) -> None:

@@ -183,3 +183,15 @@ def test_a_claim_that_nobody_has_begun_is_no_repeat(rig: Rig, start: Starts) -> 
     start()
     rig.settle(done=2)
     assert rig.texts() == ["one", "two"]
+
+
+def test_the_mailbox_is_tidied_without_a_turn(rig: Rig, start: Starts, monkeypatch: pytest.MonkeyPatch) -> None:
+    """At the start and every so often, where messages come by hand alone or not at all."""
+    monkeypatch.setattr(seat, "TIDY_S", SWEEP_S)
+    start()
+    for number in range(2):
+        old = rig.box("dev").inbox / "done" / f"{number}.json"
+        old.touch()
+        os.utime(old, (1e9, 1e9))
+        wait_for(lambda old=old: not old.exists(), what="tidied")  # type: ignore[misc]
+    assert rig.turns() == []
