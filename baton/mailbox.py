@@ -1,7 +1,11 @@
 """A role's inbox: `pending → claimed → done`, each step one rename. Look into it with `ls` and `jq`.
 
-Names begin with the time of sending, so that the order of names is the order of sending. What is no envelope goes to
-`aside/` with its reason. Files are written under `tmp/` and renamed; hidden names are nobody's.
+Names begin with the time of sending, so that the order of names is the order of sending: a new one is above each of
+ours that waits, wherever the clock has gone meanwhile. A name in the future that is not ours, by its content too, is
+passed over there. One that was forged whole has ours stand behind it while any of them waits, and no longer.
+
+What is no envelope goes to `aside/` with its reason. Files are written under `tmp/` and renamed; hidden names are
+nobody's.
 
 Anybody may put an envelope into `pending/`. It is ours when it is to this role and its name is the one that `put` gives
 to its delivery; a copy of ours under another name, or from another role's mailbox, is somebody's own word.
@@ -24,8 +28,8 @@ from matcore.places import SessionPlaces
 from matcore.spoolfile import make_folder, sync_folder, write_new
 
 PARTS = ("tmp", "pending", "claimed", "done", "aside")
-_AHEAD_NS = 3600 * 10**9
-"""A name that is further in the future than this was not made by us, and delays nobody."""
+_NO_LATER_NS = 9 * 10**19
+"""A name beyond this was not made by us: no clock shows it, and above it the digits of a name would run out."""
 _OURS = re.compile(r"(\d{20})-([0-9a-f]{32})\.json")
 _TIMED = re.compile(r"(\d{16,20})-")
 
@@ -67,11 +71,7 @@ class Mailbox:
         Raises `OSError`; it is not delivered then.
         """
         self.make()
-        now_ns = time.time_ns()
-        waiting = (_sent_ns(name) for name in _names(self.inbox / "pending"))
-        # A clock that was set back changes nothing in the order of what waits.
-        last_ns = max((ns for ns in waiting if ns is not None and ns < now_ns + _AHEAD_NS), default=0)
-        name = f"{max(now_ns, last_ns + 1):020d}-{envelope.delivery or uuid.uuid4().hex}.json"
+        name = f"{self._next_ns():020d}-{envelope.delivery or uuid.uuid4().hex}.json"
         staged = self.inbox / "tmp" / name
         write_new(str(staged), envelope.encode())
         staged.rename(self.inbox / "pending" / name)
@@ -144,6 +144,20 @@ class Mailbox:
         known = self._known()
         while len(known) > 2 * retention.KEPT:
             del known[next(iter(known))]
+
+    def _next_ns(self) -> int:
+        """Now, or right above the highest name of ours that waits."""
+        now_ns = time.time_ns()
+        for name in reversed(_names(self.inbox / "pending")):
+            match = _OURS.fullmatch(name)
+            if match is None or int(match[1]) > _NO_LATER_NS:
+                continue
+            if int(match[1]) < now_ns:
+                break
+            with contextlib.suppress(EnvelopeError, OSError):
+                if self._as_claim(name, _content(self.inbox / "pending" / name), again=False).ours:
+                    return int(match[1]) + 1
+        return now_ns
 
     def _known(self) -> dict[str, None]:
         """The ids of what was done, as far as it is still kept, oldest first."""

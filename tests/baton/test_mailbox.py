@@ -62,14 +62,42 @@ def test_a_message_goes_from_pending_to_claimed_to_done(box: Mailbox) -> None:
     assert (box.inbox / "done" / name).stat().st_mode & 0o777 == 0o600
 
 
-def test_the_order_of_sending_is_kept_when_the_clock_goes_back(box: Mailbox, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Twenty in a row, the clock an hour back after each: they are claimed as they were sent."""
+@pytest.mark.parametrize("back_s", [60, 3600, 40 * 86_400])
+def test_the_order_of_sending_is_kept_when_the_clock_goes_back(
+    box: Mailbox, monkeypatch: pytest.MonkeyPatch, back_s: int
+) -> None:
+    """Twenty in a row, the clock a minute, an hour or weeks back after each: they are claimed as they were sent."""
     now = time.time_ns()
     for number in range(20):
-        monkeypatch.setattr(time, "time_ns", lambda n=number: now - n * 60 * 10**9)
+        monkeypatch.setattr(time, "time_ns", lambda n=number: now - n * back_s * 10**9)
         box.put(letter(str(number)))
     monkeypatch.undo()
     assert [claim.envelope.body for claim in taken(box)] == [str(number) for number in range(20)]
+
+
+def test_a_name_in_the_future_that_is_not_ours_counts_for_nothing(box: Mailbox) -> None:
+    """By hand, or with a text of another delivery: the next delivery is named by the clock."""
+    ours = letter()
+    for hour, (name, content) in enumerate(
+        [("mine.json", BY_HAND), (f"{'a' * 32}.json", ours.data), (f"{ours.delivery}.json", BY_HAND)]
+    ):
+        at_ns = time.time_ns() + (hour + 1) * 3600 * 10**9
+        (box.inbox / "pending" / f"{at_ns:020d}-{name}").write_text(json.dumps(content), encoding="utf-8")
+    (box.inbox / "pending" / f"{time.time_ns() + 10**15:020d}-{ours.delivery}.json").mkdir()
+    assert int(box.put(letter())[:20]) <= time.time_ns()
+
+
+def test_a_forged_name_in_the_future_holds_ours_no_longer_than_it_waits(box: Mailbox) -> None:
+    """A copy of one of ours under a later time: ours come after it, and none is lost in the far future."""
+    first = letter("first")
+    for far in ("80000000000000000000", "99999999999999999999"):
+        (box.inbox / "pending" / f"{far}-{first.delivery}.json").write_bytes(first.encode())
+    for number in range(3):
+        box.put(letter(str(number)))
+    claims = taken(box)
+    assert [claim.envelope.body for claim in claims] == ["first", "0", "1", "2"]
+    assert all(claim.ours for claim in claims)
+    assert int(box.put(letter())[:20]) <= time.time_ns()
 
 
 def test_fields_that_are_not_ours_survive(box: Mailbox) -> None:
