@@ -178,15 +178,15 @@ class Seat(threading.Thread):
             log.warning("%s: %s", self.role, fault)
 
     def _run_turns(self, claim: Claim) -> bool:
-        """One turn, and a second one where the first found its agent session gone. False: it was cut off by us."""
-        last = self._run_turn(claim)
+        """One turn, and a second one where the first found its agent session gone: to all others these are one, busy
+        from its beginning to its end. False: it was cut off by us."""
+        last = self._run_turn(claim, boot_s())
         if last.error_class == SESSION_LOST and not self._closing:
-            last = self._run_turn(claim)
+            last = self._run_turn(claim, last.started_s, is_second=True)
         return not self._closing or last.outcome == "ok"
 
-    def _run_turn(self, claim: Claim) -> Last:
+    def _run_turn(self, claim: Claim, started_s: float, *, is_second: bool = False) -> Last:
         number = self.state.turn + 1
-        started_s = boot_s()
         path = record.turn_path(self.places, self.role, number)
         if self.state.agent_session is None:
             self.notes.note(durable=False, agent_session=new_session(), opened=False)
@@ -204,7 +204,19 @@ class Seat(threading.Thread):
             ran = Ran(None, "", str(error), boot_s() - started_s, "not started")
             reading = Reading(failed=True, error=str(error), error_class=OTHER)
         steps.reached(Step.ENDED)
-        return self._ended(claim, number, started_s, ran, reading, path)
+        last = self._ended(claim, number, started_s, ran, reading, path)
+        session, opened = self._session_after(reading)
+        if self._closing and reading.failed:
+            return last  # still busy, as far as the next worker is concerned: it will say that this is a repeat
+        if reading.error_class == SESSION_LOST and not is_second:
+            self.notes.note(pgid=None, born_s=None, agent_session=session, opened=opened)
+            return last
+        self.notes.note(
+            status=IDLE, pgid=None, born_s=None, last=last, agent_session=session, opened=opened,
+            exhausted=self.state.exhausted + int(reading.error_class == CONTEXT_FULL),
+        )  # fmt: skip
+        self.notes.tell("turn-ended")
+        return last
 
     def _ran(self, claim: Claim, number: int, path: Path) -> Ran:
         text = self._text(claim)
@@ -262,15 +274,7 @@ class Seat(threading.Thread):
             cost=reading.cost, agent_session=reading.session_id or self.state.agent_session, again=claim.again,
             truncated=ran.truncated, log=path.name,
         )  # fmt: skip
-        session, opened = self._session_after(reading)
         self.notes.keep(path, last)
-        if self._closing and reading.failed:
-            return last  # still busy, as far as the next worker is concerned: it will say that this is a repeat
-        self.notes.note(
-            status=IDLE, pgid=None, born_s=None, last=last, agent_session=session, opened=opened,
-            exhausted=self.state.exhausted + int(exhausted),
-        )  # fmt: skip
-        self.notes.tell("turn-ended")
         return last
 
     def _session_after(self, reading: Reading) -> tuple[str | None, bool]:
