@@ -181,23 +181,24 @@ class Seat(threading.Thread):
         """One turn, and a second one where the first found its agent session gone: to all others these are one, busy
         from its beginning to its end. False: it was cut off by us."""
         last = self._run_turn(claim, boot_s())
-        if last.error_class == SESSION_LOST and not self._closing:
+        if last is not None and last.error_class == SESSION_LOST and not self._closing:
             last = self._run_turn(claim, last.started_s, is_second=True)
-        return not self._closing or last.outcome == "ok"
+        return last is not None and (not self._closing or last.outcome == "ok")
 
-    def _run_turn(self, claim: Claim, started_s: float, *, is_second: bool = False) -> Last:
+    def _run_turn(self, claim: Claim, started_s: float, *, is_second: bool = False) -> Last | None:
+        """None: the worker ends, and nothing was started."""
         number = self.state.turn + 1
         path = record.turn_path(self.places, self.role, number)
         if self.state.agent_session is None:
             self.notes.note(durable=False, agent_session=new_session(), opened=False)
-        busy = self.notes.note(
+        busy = self._note_at_last(
             status=BUSY, turn=number, message=claim.envelope.message_id, delivery=claim.envelope.delivery,
             name=max(self.state.name, claim.name), started_s=started_s, pgid=None, born_s=None,
         )  # fmt: skip
+        if not busy:
+            return None
         steps.reached(Step.BUSY)
         try:
-            if not busy:
-                raise Unavailable("the state can't be written, and nothing is started that is written nowhere")
             ran = self._ran(claim, number, path)
             reading = output.read(self.runtime, ran.stdout, ran.stderr, ran.exit_code)
         except (OSError, MatError) as error:
@@ -211,12 +212,22 @@ class Seat(threading.Thread):
         if reading.error_class == SESSION_LOST and not is_second:
             self.notes.note(pgid=None, born_s=None, agent_session=session, opened=opened)
             return last
-        self.notes.note(
+        self._note_at_last(
             status=IDLE, pgid=None, born_s=None, last=last, agent_session=session, opened=opened,
             exhausted=self.state.exhausted + int(reading.error_class == CONTEXT_FULL),
         )  # fmt: skip
         self.notes.tell("turn-ended")
         return last
+
+    def _note_at_last(self, **changes: object) -> bool:
+        """Write that down, however long the disk is full: nothing is started that is written nowhere, and a role whose
+        end is not written would stay busy. False: the worker ends first."""
+        while not self.notes.note(durable=True, **changes):
+            self._news.clear()
+            if self._closing:
+                return False
+            self._news.wait(SWEEP_S)
+        return True
 
     def _ran(self, claim: Claim, number: int, path: Path) -> Ran:
         text = self._text(claim)
@@ -266,7 +277,6 @@ class Seat(threading.Thread):
         if ran.why in ("timeout", "stopped"):
             reading.error_class = TIMEOUT if ran.why == "timeout" else CRASH
             reading.error = _ended_by_us(ran.why, self.job.turn_timeout_s)
-        exhausted = reading.error_class == CONTEXT_FULL
         last = Last(
             turn=number, message=claim.envelope.message_id, outcome="error" if reading.failed else "ok",
             started_s=started_s, ended_s=boot_s(), duration_s=ran.duration_s, exit_code=ran.exit_code,

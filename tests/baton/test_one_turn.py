@@ -13,6 +13,7 @@ from baton.record import Job, Served
 from baton.seat import Seat
 from matcore.engine.driver import new_session
 from tests.baton.rig import Rig
+from tests.waiting import wait_for
 
 Make = Callable[[], Seat]
 
@@ -101,3 +102,49 @@ def test_a_worker_that_ends_after_a_lost_session_leaves_the_message_to_the_next(
     make().start()
     forgetful.settle(done=2)
     assert forgetful.texts()[1].endswith("two")
+
+
+@pytest.mark.parametrize("status", ["busy", "idle"])
+def test_a_state_that_can_not_be_written_delays_the_turn(rig: Rig, make: Make, status: str) -> None:
+    """A full disk: nothing is started that is written nowhere, and nothing is lost. When there is room again, it is
+    run; and no role stays busy for ever whose end could not be written."""
+    role = make()
+    write, refused = role.notes.note, 0
+
+    def note(*, durable: bool = True, **changes: Any) -> bool:
+        nonlocal refused
+        if changes.get("status") == status and refused < 3:
+            refused += 1
+            return False
+        return write(durable=durable, **changes)
+
+    role.notes.note = note  # type: ignore[method-assign]
+    rig.put("hello")
+    role.start()
+    rig.settle()
+    state = rig.role_state()
+    assert refused == 3
+    assert rig.texts() == ["hello"]
+    assert state.status == "idle"
+    assert state.last is not None
+    assert (state.last.turn, state.last.outcome) == (1, "ok")
+
+
+def test_a_worker_that_ends_while_the_disk_is_full_leaves_the_message_to_the_next(rig: Rig, make: Make) -> None:
+    """It was never begun, so it is no repeat."""
+    role, tries = make(), []
+
+    def note(**changes: Any) -> bool:
+        tries.append(changes)
+        return False
+
+    role.notes.note = note  # type: ignore[method-assign]
+    rig.put("hello")
+    role.start()
+    wait_for(lambda: len(tries) > 3, what="several tries")
+    role.close()
+    role.join(10)
+    assert not role.is_alive()
+    make().start()
+    rig.settle()
+    assert rig.texts() == ["hello"]
