@@ -7,14 +7,11 @@ ours only while nobody has pressed a key at the session since ours was typed.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
-from tmuxdriver.compare import squeeze
+from tmuxdriver.compare import counts, squeeze
 from tmuxdriver.profile import pattern
 from tmuxdriver.screen import Screen
-
-_COUNTED = re.compile(r"(?<![#\d])\d+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +35,4 @@ class Left:
         shown = screen.typed.strip()
         if self.pasted is None or not pattern(self.pasted).fullmatch(shown):
             return squeeze(shown) == squeeze(self.text)
-        if touched != self.touched:
-            return False
-        lines = self.text.count("\n")
-        return bool({int(number) for number in _COUNTED.findall(shown)} & {lines, lines + 1, len(self.text)})
+        return touched == self.touched and counts(shown, self.text) is True

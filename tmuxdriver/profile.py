@@ -165,7 +165,7 @@ class Composer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     chrome: str | None = None
     """Rows inside the frame that are not text (a model line); dropped before the text is read."""
     pasted: str | None = None
-    """How a collapsed paste is shown."""
+    """How a collapsed paste is shown. What it counts as `lines` or `chars` must be what we have typed."""
     edge: bool = False
     """Whether the match of `bottom` is as wide as the composer: what is further right is another column (a sidebar)."""
     cursor: bool = False

@@ -87,13 +87,24 @@ class Typed(Looks):
         return True
 
 
-def submitted(tmp_path: Path, *screens: Screen) -> Outcome:
+def submitted(tmp_path: Path, *screens: Screen, first: Screen = DRAFT) -> Outcome:
     """What a delivery says that sees these screens from Enter on, and looks for a moment before the next Enter."""
     role = RoleSpec("review", "claude", tmp_path, tmp_path / "prompt.md")
     profile = msgspec.structs.replace(load("claude"), submit=Submit(settle_s=0.0, verify_s=0.05))
     seat = Seat.of(SessionSpec("s", tmp_path, (role,), "/bin"), role, profile, {"pane_id": ""})
-    seen = iter((DRAFT, *screens))
-    return Typed(Tmux("none"), seat, PANE.identity, "a thought", Attention(), screens=seen, shown=DRAFT).submit()
+    seen = iter((first, *screens))
+    return Typed(Tmux("none"), seat, PANE.identity, "a thought", Attention(), screens=seen, shown=first).submit()
+
+
+@pytest.mark.field_case("People")
+def test_a_collapsed_paste_that_counts_otherwise_is_no_text_of_ours(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ours was lost, and a person has just pasted one of theirs: no Enter."""
+    monkeypatch.setattr(inject, "APPEARS_S", 0.05)
+    theirs = Screen("idle", None, "draft", (), "screen: composer", typed="[Pasted text #2 +9 lines]")
+    outcome = submitted(tmp_path, first=theirs)
+    assert (outcome.verdict, outcome.evidence) == (Verdict.UNCONFIRMED, "the composer does not show our text")
 
 
 @pytest.mark.field_case("Submitting")
