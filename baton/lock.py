@@ -73,3 +73,16 @@ def holder(path: Path) -> int | None:
             break
         time.sleep(LOOK_S)
     return None
+
+
+def holders(path: Path) -> list[int]:
+    """The process that holds it; where its name does not stand there, all that have the file open, for nobody else
+    keeps it open."""
+    named = holder(path)
+    return [named] if named is not None else [process.pid for process in psutil.process_iter() if _has(process, path)]
+
+
+def _has(process: psutil.Process, path: Path) -> bool:
+    with suppress(psutil.Error, OSError):
+        return process.pid != os.getpid() and any(Path(file.path) == path for file in process.open_files())
+    return False

@@ -11,6 +11,8 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 
+import psutil
+
 from baton import keeper, left, lock, record
 from baton.keeper import Kept
 from baton.mailbox import Mailbox
@@ -85,17 +87,43 @@ def has_failed(places: SessionPlaces, before: int) -> bool:
 
 
 def end_keeper(places: SessionPlaces) -> None:
-    """With the worker that it has started, if any. Raises `Unavailable` where it does not end."""
+    """With the worker that it has started, if any. Raises `Unavailable` where one of them does not end."""
     kept = keeper.look(places.root)
     if kept is None:
         return
-    with suppress(ProcessLookupError):
-        os.kill(kept.pid, signal.SIGTERM)
-    try:
-        wait(lambda: keeper.look(places.root) is None, ENDS_WITHIN_S, "the worker does not end")
-    except Unavailable:
-        with suppress(ProcessLookupError):
-            os.kill(kept.pid, signal.SIGKILL)
+    worker = _process(kept.worker)
+    _end([kept.pid], lambda: keeper.look(places.root) is None, "the keeper of the worker does not end")
+    if worker is not None and _lives(worker):  # a keeper that was killed has left it
+        _end([worker.pid], lambda: not _lives(worker), "the worker does not end")
+
+
+def _process(pid: int) -> psutil.Process | None:
+    with suppress(psutil.Error):
+        return psutil.Process(pid) if pid else None
+    return None
+
+
+def _lives(process: psutil.Process) -> bool:
+    """Dead, and not yet taken off by its parent, is dead."""
+    with suppress(psutil.Error):
+        return process.is_running() and bool(process.status() != psutil.STATUS_ZOMBIE)
+    return False
+
+
+def _end(pids: Sequence[int], has_ended: Callable[[], bool], what: str) -> None:
+    """Gently, then not. Raises `Unavailable` when even that takes too long."""
+    _signal(pids, signal.SIGTERM)
+    with suppress(Unavailable):
+        wait(has_ended, ENDS_WITHIN_S, what)
+        return
+    _signal(pids, signal.SIGKILL)
+    wait(has_ended, ENDS_WITHIN_S, what)
+
+
+def _signal(pids: Sequence[int], number: int) -> None:
+    for pid in pids:
+        with suppress(ProcessLookupError, PermissionError):
+            os.kill(pid, number)
 
 
 def _until_it_serves(places: SessionPlaces, has_ended: Callable[[], bool]) -> None:
@@ -110,18 +138,14 @@ def is_alive(places: SessionPlaces) -> bool:
 
 
 def stop(places: SessionPlaces, roles: Sequence[str]) -> None:
-    """End the worker and all that its turns have started. What waited in the mailboxes is set aside."""
+    """End the worker and all that its turns have started. What waited in the mailboxes is set aside.
+
+    Raises `Unavailable` while a worker lives on.
+    """
     end_keeper(places)
-    pid = lock.holder(record.lock_path(places))
-    if pid is not None:
-        with suppress(ProcessLookupError):
-            os.kill(pid, signal.SIGTERM)
-        try:
-            wait(lambda: not is_alive(places), ENDS_WITHIN_S, "the worker does not end")
-        except Unavailable:
-            with suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
-            wait(lambda: not is_alive(places), ENDS_WITHIN_S, "the worker does not end")
+    if is_alive(places):
+        path = record.lock_path(places)
+        _end(lock.holders(path), lambda: not is_alive(places), f"the worker does not end; it holds {path}")
     for role in roles:
         state = record.read_state(places, role)
         left.end_group(state.pgid, state.born_s)
