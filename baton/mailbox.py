@@ -124,19 +124,34 @@ class Mailbox:
         return claim.id in self._known()
 
     def finish(self, claim: Claim) -> None:
-        """It was dealt with. Again is nothing."""
-        self._move(self.inbox / "claimed" / claim.name, self.inbox / "done" / claim.name)
+        """It was dealt with. Again is nothing.
+
+        Raises `OSError` where it can't be moved to `done`. It is set aside then, for nobody may deal with it again.
+        """
         self._known()[claim.id] = None
+        path = self.inbox / "claimed" / claim.name
+        try:
+            self._move(path, self.inbox / "done" / claim.name)
+        except OSError as error:
+            self.put_aside(path, f"it was dealt with, but could not be moved to done: {error.strerror}")
+            raise
 
     def set_aside(self, claim: Claim, reason: str) -> None:
         """Nobody can deal with it. Its id is not done: another message of that id may be better."""
-        self._set_aside(self.inbox / "claimed" / claim.name, reason)
+        self.put_aside(self.inbox / "claimed" / claim.name, reason)
+
+    def put_aside(self, path: Path, reason: str) -> None:
+        """Take a file out of the way, and say why. One that can't be moved stays."""
+        target = self.inbox / "aside" / f"{time.time_ns():020d}"
+        with contextlib.suppress(OSError):
+            if self._move(path, target):
+                write_new(str(retention.reason_of(target)), f"{reason}\n".encode())
 
     def empty(self, reason: str) -> None:
         """Nobody will deal with what waits or was claimed: it is set aside."""
         for part in ("claimed", "pending"):
             for name in _names(self.inbox / part):
-                self._set_aside(self.inbox / part / name, reason)
+                self.put_aside(self.inbox / part / name, reason)
 
     def tidy(self) -> None:
         """Forget what was done or set aside long ago, or is more than a mailbox needs to hold."""
@@ -187,14 +202,8 @@ class Mailbox:
         except FileNotFoundError:
             return None
         except (EnvelopeError, OSError) as error:
-            self._set_aside(path, str(error))
+            self.put_aside(path, str(error))
             return None
-
-    def _set_aside(self, path: Path, reason: str) -> None:
-        target = self.inbox / "aside" / f"{time.time_ns():020d}"
-        with contextlib.suppress(OSError):
-            self._move(path, target)
-            write_new(str(retention.reason_of(target)), f"{reason}\n".encode())
 
     def _move(self, path: Path, target: Path) -> bool:
         """Where somebody has removed the folder, it is made again. False: the file is not there any more."""
@@ -234,7 +243,7 @@ def _content(path: Path) -> bytes:
 def _names(folder: Path) -> list[str]:
     try:
         return sorted(name for name in os.listdir(folder) if not name.startswith("."))  # noqa: PTH208 - names, not paths
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return []
 
 

@@ -7,7 +7,6 @@ have run: the next worker ends what is left of that turn, runs it again and tell
 
 from __future__ import annotations
 
-import contextlib
 import logging
 import os
 import threading
@@ -37,6 +36,9 @@ from matcore.words import messages
 log = logging.getLogger("mat.worker")
 SWEEP_S = 2.0
 TIDY_S = 600.0
+_MAILBOX = "the mailbox"
+_NOT_MOVED = "a message that is over can't be moved to done"
+_WAITS = "a message by hand waits, it can't be passed on now"
 
 
 class Seat(threading.Thread):
@@ -61,7 +63,8 @@ class Seat(threading.Thread):
         self._words: deque[Claim] = deque()
         self._words_from_s = 0.0
         self._tidy_from_s = 0.0
-        self._fault: str | None = None
+        self._faults: dict[str, str] = {}
+        self._has_taken_over = False
 
     @property
     def state(self) -> State:
@@ -80,21 +83,32 @@ class Seat(threading.Thread):
 
     def run(self) -> None:
         try:
-            self._take_over()
             while not self._closing:
                 self._news.clear()
-                self._follow_order()
-                self._pass_on()
-                claim = self.mailbox.claim()
-                if claim is not None:
-                    steps.reached(Step.CLAIMED)
-                    self._serve(claim)
-                self._tidy()
-                if claim is None:
+                if not self._works():
                     self._news.wait(SWEEP_S)
         except Exception:
             log.exception("%s: our mistake; the worker ends", self.role)
             self._on_fault()
+
+    def _works(self) -> bool:
+        """One step. False: there is nothing to do now, or nothing that the disk lets us do."""
+        try:
+            if not self._has_taken_over:
+                self._take_over()
+                self._has_taken_over = True
+            self._follow_order()
+            self._pass_on()
+            claim = self.mailbox.claim()
+            if claim is not None:
+                steps.reached(Step.CLAIMED)
+                self._serve(claim)
+            self._tidy()
+        except OSError as error:
+            self._complain(_MAILBOX, error)
+            return False
+        self._faults.pop(_MAILBOX, None)
+        return claim is not None
 
     def _tidy(self) -> None:
         if time.monotonic() >= self._tidy_from_s:
@@ -117,7 +131,7 @@ class Seat(threading.Thread):
         for claim in self.mailbox.abandoned():
             was_begun = claim.ours and claim.envelope.delivery == self.state.delivery
             if was_begun and not cut:
-                self.mailbox.finish(claim)  # its turn is over; only this was still to be done
+                self._move_to_done(claim)  # its turn is over; only this was still to be done
             else:
                 self._serve(replace(claim, again=not self._is_new(claim)))
         if self.state.status == BUSY and not self._closing:
@@ -141,8 +155,16 @@ class Seat(threading.Thread):
 
     def _finish(self, claim: Claim) -> None:
         steps.reached(Step.NOTED)
-        self.mailbox.finish(claim)
+        self._move_to_done(claim)
         steps.reached(Step.DONE)
+
+    def _move_to_done(self, claim: Claim) -> None:
+        try:
+            self.mailbox.finish(claim)
+        except OSError as error:
+            self._complain(_NOT_MOVED, error)
+        else:
+            self._faults.pop(_NOT_MOVED, None)
 
     def _pass_on(self) -> None:
         """What somebody put here by hand is the human's word, whatever it says of itself.
@@ -157,13 +179,13 @@ class Seat(threading.Thread):
                     self._say(claim)
             except (Unavailable, OSError) as error:
                 self._words_from_s = time.monotonic() + SWEEP_S
-                self._complain(f"a message by hand waits, it can't be passed on now: {error}")
+                self._complain(_WAITS, error)
                 return
             except MatError as error:
-                self._complain(f"a message by hand is set aside: {error}")
+                log.warning("%s: a message by hand is set aside: %s", self.role, error)
                 self.mailbox.set_aside(claim, str(error))
             else:
-                self._fault = None
+                self._faults.pop(_WAITS, None)
                 self._finish(claim)
             self._words.popleft()
 
@@ -171,11 +193,12 @@ class Seat(threading.Thread):
         spool = Path(self.job.state_spool)
         byhand.relay(self.places, spool, self.role, claim.envelope.body, again=not claim.again)
 
-    def _complain(self, fault: str) -> None:
+    def _complain(self, what: str, error: Exception) -> None:
         """A fault that goes on is said once."""
-        if fault != self._fault:
-            self._fault = fault
-            log.warning("%s: %s", self.role, fault)
+        why = (error.strerror if isinstance(error, OSError) else None) or str(error)
+        if self._faults.get(what) != why:
+            self._faults[what] = why
+            log.warning("%s: %s: %s", self.role, what, error)
 
     def _run_turns(self, claim: Claim) -> bool:
         """One turn, and a second one where the first found its agent session gone: to all others these are one, busy
@@ -302,13 +325,19 @@ class Seat(threading.Thread):
     def _follow_order(self) -> None:
         """The driver has asked for a restart: go on in the agent session that it names, or in a new one."""
         path = record.order_path(self.places, self.role)
-        with contextlib.suppress(OSError, ValueError):
+        try:
             order = msgspec.json.decode(path.read_bytes(), type=Order)
-            if order.resumed and order.seat in (self.state.seat, self.state.agent_session):
-                self.notes.note(seat=order.seat)
-            else:
-                self.notes.note(seat=order.seat, agent_session=order.seat, opened=order.resumed)
-            record.forget(path)
+        except FileNotFoundError:
+            return
+        except (OSError, msgspec.MsgspecError) as error:  # while it lies there, each turn would be ended at once
+            log.warning("%s: an order that can't be read is set aside: %s", self.role, error)
+            self.mailbox.put_aside(path, f"it is no order: {error}")
+            return
+        if order.resumed and order.seat in (self.state.seat, self.state.agent_session):
+            self.notes.note(seat=order.seat)
+        else:
+            self.notes.note(seat=order.seat, agent_session=order.seat, opened=order.resumed)
+        record.forget(path)
 
     def _interrupt(self) -> None:
         with self._lock:

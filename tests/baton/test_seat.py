@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from baton import record, seat
+from baton import envelope, record, seat
 from baton.record import Job, Served
 from baton.seat import Seat
 from matcore.engine.driver import new_session
@@ -195,3 +195,70 @@ def test_the_mailbox_is_tidied_without_a_turn(rig: Rig, start: Starts, monkeypat
         os.utime(old, (1e9, 1e9))
         wait_for(lambda old=old: not old.exists(), what="tidied")  # type: ignore[misc]
     assert rig.turns() == []
+
+
+@pytest.mark.parametrize("content", ["", "{", '{"id": 1}', "folder"])
+def test_an_order_that_cannot_be_read_is_set_aside(rig: Rig, start: Starts, content: str) -> None:
+    """It would have ended each turn of the role at once, for ever."""
+    path = record.order_path(rig.places, "dev")
+    if content == "folder":
+        path.mkdir(parents=True)
+    else:
+        path.write_text(content)
+    start()
+    wait_for(lambda: not path.exists(), what="it is out of the way")
+    rig.put("one")
+    rig.settle()
+    last = rig.role_state().last
+    assert last is not None
+    assert (last.outcome, rig.texts()) == ("ok", ["one"])
+    (reason,) = (rig.box("dev").inbox / "aside").glob("*.reason")
+    assert "it is no order" in reason.read_text()
+
+
+@pytest.mark.parametrize("parts", [["done"], ["done", "aside"]])
+def test_a_message_that_cannot_be_moved_to_done_stops_nobody(
+    rig: Rig, start: Starts, parts: list[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    """`done` is a file, say: the role goes on, the log says it once, and no later worker runs it as a new one."""
+    caplog.set_level(logging.WARNING, "mat.worker")
+    one = start()
+    inbox = rig.box("dev").inbox
+    for part in parts:
+        (inbox / part).rmdir()
+        (inbox / part).write_text("in the way")
+    for number in range(3):
+        rig.put(str(number))
+    wait_for(lambda: len(rig.turns()) == 3 and rig.role_state().status == record.IDLE, what="three turns")
+    assert one.is_alive()
+    assert rig.texts() == ["0", "1", "2"]
+    one.close()
+    one.join(10)
+    assert len([r for r in caplog.records if "moved to done" in r.message]) == 1
+    start().mailbox.put(envelope.deliver(message_id="r-2", sender="review", to="dev", body="last", cycle="c1"))
+    wait_for(lambda: rig.texts()[-1].endswith("last"), what="the last turn")
+    again = [text for text in rig.texts()[3:] if not text.endswith("last")]
+    assert all(text.startswith(messages.repeat()) for text in again)
+    assert bool(again) == ("aside" in parts)
+
+
+@pytest.mark.parametrize("part", ["pending", "claimed"])
+def test_a_folder_that_is_none_stops_nobody(rig: Rig, start: Starts, part: str) -> None:
+    """A file lies in its place: the role waits until it is gone."""
+    folder = rig.box("dev").inbox / part
+    one = start()
+    if part == "claimed":
+        folder.rmdir()
+        folder.write_text("in the way")
+        rig.put("one")
+    else:
+        folder.rename(folder.with_name("kept"))
+        folder.write_text("in the way")
+    end_s = time.monotonic() + 5 * SWEEP_S
+    wait_for(lambda: time.monotonic() > end_s, what="some sweeps")
+    assert one.is_alive()
+    folder.unlink()
+    if part == "pending":
+        rig.put("one")
+    rig.settle()
+    assert rig.texts() == ["one"]
