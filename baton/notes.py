@@ -61,14 +61,15 @@ class Notes:
             staged.rename(link)
 
     def keep(self, path: Path, last: Last) -> None:
-        """The record of a turn, beside its log; the oldest go."""
+        """The record of a turn, beside its log; the oldest go, with the text that was handed over in a file."""
         with contextlib.suppress(OSError):
             record.write(path.with_suffix(".json"), last, durable=False)
         if last.turn % TIDY_EVERY:
             return
         for old in self._logs()[:-LOGS_KEPT]:
-            record.forget(old)
-            record.forget(old.with_suffix(".json"))
+            with contextlib.suppress(OSError):
+                for kind in (".txt", ".json", ".log"):  # the log last: by it they are found again
+                    record.forget(old.with_suffix(kind))
 
     def _logs(self) -> list[Path]:
         return sorted(record.turns_path(self.places).glob(f"{self.role}-" + "[0-9]" * 6 + ".log"))

@@ -331,16 +331,19 @@ def test_a_thousand_messages_survive_a_worker_that_keeps_dying(rig: Rig) -> None
 
 
 def test_the_records_are_forgotten_when_there_are_many(rig: Rig) -> None:
-    """The newest logs stay."""
+    """The newest logs stay; with an older one go its record and its text."""
     turns = record.turns_path(rig.places)
     turns.mkdir(exist_ok=True)
     for number in range(1, 210):
-        (turns / f"dev-{number:06d}.log").touch()
+        for kind in ("log", "json", "txt"):
+            (turns / f"dev-{number:06d}.{kind}").touch()
     rig.put("hello")
     rig.worker()
     rig.settle()
     logs = sorted(turns.glob("dev-*.log"))
     assert len(logs) == 200
+    assert sorted(path.stem for path in turns.glob("dev-*.json")) == [path.stem for path in logs]
+    assert sorted(path.stem for path in turns.glob("dev-*.txt")) == [path.stem for path in logs[:-1]]
     assert logs[-1].name == "dev-000210.log", "a lost state numbers no two turns alike"
 
 
