@@ -35,7 +35,8 @@ def begin(places: SessionPlaces, *, idle: bool = False) -> subprocess.Popen[byte
     Raises `OSError`."""
     env = {name: value for name, value in os.environ.items() if name not in _OF_A_TURN}
     argv = [sys.executable, "-m", "baton.keeper", str(places.root), *(["--idle"] if idle else [])]
-    with record.log_path(places).open("ab") as out:
+    log = os.open(record.log_path(places), os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+    with os.fdopen(log, "ab") as out:
         started = subprocess.Popen(
             argv, stdin=subprocess.DEVNULL, stdout=out, stderr=out, start_new_session=True, cwd="/", env=env
         )

@@ -29,7 +29,24 @@ from matcore.places import SessionPlaces
 log = logging.getLogger("mat.worker")
 STEP_MS = 10
 SWEEP_MS = 2000
+AGAIN_S = 1.0
+SAID_AGAIN_S = 3600.0
 _ENDS_WITHIN_S = 10.0
+
+
+class _OnceAnHour(logging.Filter):
+    """A fault that goes on is said once an hour: the log of a worker that lives for weeks has no other end."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._said: dict[str, float] = {}
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        said, now_s = record.getMessage(), record.created
+        self._said = {line: at_s for line, at_s in self._said.items() if at_s <= now_s < at_s + SAID_AGAIN_S}
+        is_new = said not in self._said
+        self._said.setdefault(said, now_s)
+        return is_new
 
 
 def serve(root: Path) -> int:
@@ -101,13 +118,16 @@ def _watch(places: SessionPlaces, seats: list[Seat], stop: threading.Event, held
         for seat in seats:
             with contextlib.suppress(OSError):
                 seat.mailbox.make()
-        stop.wait(1.0)
+        stop.wait(AGAIN_S)
 
 
 def main(argv: list[str] | None = None) -> int:
     """`python -m baton.worker ROOT`."""
     words = sys.argv[1:] if argv is None else argv
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(name)s %(levelname)s %(message)s")
+    handler = logging.StreamHandler()
+    handler.addFilter(_OnceAnHour())
+    form = "%(asctime)s %(name)s %(levelname)s %(message)s"
+    logging.basicConfig(level=logging.INFO, format=form, handlers=[handler])
     logging.getLogger("watchfiles").setLevel(logging.WARNING)
     try:
         return serve(Path(words[0]))
