@@ -162,12 +162,23 @@ class Delivery:
         return self._refused("human-typing", f"a draft of {len(screen.typed)} characters")
 
     def _submit_left(self, left: Left) -> Outcome:
-        """Our own text of before stands there unsubmitted: it goes first, and is not typed again."""
+        """Our own text of before stands there unsubmitted: it goes first, and is not typed again.
+
+        A program that ignores Enter is not pressed on with each delivery anew: then it is a draft, for a person to see
+        to.
+        """
         self.steps.append("our own text was left in the composer")
         before = replace(self, text=left.text)
-        outcome = before.submit()
-        if outcome.verdict is not Verdict.SUBMITTED or before.submission is None:
+        try:
+            outcome = before.submit()
+        finally:
+            if before.entered_s is not None:
+                with self.seat.lock:
+                    self.seat.evidence.unsent = None
+        if before.entered_s is None:
             return self._refused("not-ready", "it could not be submitted")
+        if outcome.verdict is not Verdict.SUBMITTED or before.submission is None:
+            return self._refused("human-typing", "it was not taken, and is left to a person")
         with self.seat.lock:
             self.seat.pending += self.seat.evidence.submitted(before.submission)
         return self._refused("busy", "it was submitted, and is at work")

@@ -15,11 +15,12 @@ from tmuxdriver import inject
 from tmuxdriver.attention import Attention
 from tmuxdriver.evidence import STILL_S
 from tmuxdriver.inject import Delivery
+from tmuxdriver.left import Left
 from tmuxdriver.panes import Identity, Pane
 from tmuxdriver.profile import Submit, load
 from tmuxdriver.screen import Screen
 from tmuxdriver.seat import Seat
-from tmuxdriver.server import Tmux
+from tmuxdriver.server import Tmux, TmuxError, Unreachable
 
 IDLE = Screen("idle", None, "empty", (), "title, screen: composer")
 BUSY = Screen("busy", None, "empty", (), "title")
@@ -80,20 +81,32 @@ def test_a_composer_that_is_painted_anew_has_taken_nothing(tmp_path: Path, torn:
     assert entered(tmp_path, torn, BUSY)
 
 
+@dataclass(slots=True)
 class Typed(Looks):
-    """A delivery whose text stands in the composer, and whose keys the server always passes on."""
+    """A delivery whose text stands in the composer, and whose keys the server always passes on, or fails at."""
+
+    acts: list[str] = field(default_factory=list)
+    fault: TmuxError | None = None
 
     def _guarded(self, act: str, otherwise: str = "", *, before: list[str] | None = None, stdin: str = "") -> bool:
+        self.acts.append(act)
+        if self.fault is not None:
+            raise self.fault
         return True
 
 
-def submitted(tmp_path: Path, *screens: Screen, first: Screen = DRAFT) -> Outcome:
-    """What a delivery says that sees these screens from Enter on, and looks for a moment before the next Enter."""
+def typed(tmp_path: Path, first: Screen, *then: Screen) -> Typed:
+    """A delivery that sees these screens, and looks for a moment before the next Enter."""
     role = RoleSpec("review", "claude", tmp_path, tmp_path / "prompt.md")
     profile = msgspec.structs.replace(load("claude"), submit=Submit(settle_s=0.0, verify_s=0.05))
     seat = Seat.of(SessionSpec("s", tmp_path, (role,), "/bin"), role, profile, {"pane_id": ""})
-    seen = iter((first, *screens))
-    return Typed(Tmux("none"), seat, PANE.identity, "a thought", Attention(), screens=seen, shown=first).submit()
+    seen = iter((first, *then))
+    return Typed(Tmux("none"), seat, PANE.identity, "a thought", Attention(), screens=seen, shown=first)
+
+
+def submitted(tmp_path: Path, *screens: Screen, first: Screen = DRAFT) -> Outcome:
+    """What a delivery says that sees these screens from Enter on."""
+    return typed(tmp_path, first, *screens).submit()
 
 
 @pytest.mark.field_case("People")
@@ -132,3 +145,28 @@ def test_long_after_the_end_of_a_turn_work_is_work(tmp_path: Path) -> None:
     outcome = checked(tmp_path, boot_s() - 2 * STILL_S, BUSY, IDLE)
     assert outcome is not None
     assert outcome.gate == "busy"
+
+
+@pytest.mark.field_case("Submitting")
+@pytest.mark.parametrize("unanswered", [False, True])
+def test_a_program_that_ignores_enter_is_not_pressed_on_and_on(tmp_path: Path, unanswered: bool) -> None:
+    """Our text that is left in its composer gets its Enters once; then it is a draft, for a person to see to."""
+    delivery = typed(tmp_path, DRAFT)
+    evidence = delivery.seat.evidence
+    evidence.unsent = Left(delivery.text, None)
+    if unanswered:
+        delivery.fault = Unreachable("no answer")
+        with pytest.raises(Unreachable):
+            delivery._held_back(DRAFT)
+    else:
+        assert refusal(delivery._held_back(DRAFT)) == "human-typing"
+    pressed = list(delivery.acts)
+    assert len(pressed) == (1 if unanswered else inject.MOST_ENTERS)
+    assert refusal(delivery._held_back(DRAFT)) == "human-typing"
+    assert delivery.acts == pressed
+    assert [each.fields["gate"] for each in evidence.looked(boot_s(), DRAFT, "")] == ["human-typing"]
+
+
+def refusal(outcome: Outcome | None) -> str | None:
+    assert outcome is not None
+    return outcome.gate
