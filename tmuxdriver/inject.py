@@ -7,6 +7,7 @@ the process tree and the composer, is looked at right before. Once something was
 
 from __future__ import annotations
 
+import logging
 import secrets
 import time
 from collections.abc import Callable
@@ -25,6 +26,8 @@ from tmuxdriver.screen import Screen, read
 from tmuxdriver.seat import Seat
 from tmuxdriver.server import CommandFailed, NoServer, Tmux, TmuxError, Unreachable
 from tmuxdriver.submission import Submission
+
+log = logging.getLogger("mat.tmux")
 
 MOST_ENTERS = 3
 MOST_PASTES = 3
@@ -70,7 +73,10 @@ class Delivery:
     """So often a cursor that has moved since holds us back: some programs never let it rest."""
 
     def run(self) -> Outcome:
-        """The outcome, whatever happens on the way. Bounded by the timeouts of tmux and `MOST_S`."""
+        """The outcome, whatever happens on the way. Bounded by the timeouts of tmux and `MOST_S`.
+
+        A mistake of ours before the paste holds the text back, to be tried again; one after it is raised.
+        """
         try:
             held_back = self._preflight() or self._paste()
         except NoServer as err:
@@ -79,6 +85,11 @@ class Delivery:
             return self._ended(Verdict.GONE, "no tmux server")
         except TmuxError as err:
             return self._refused("tmux-unreachable", str(err))
+        except Exception as err:
+            if self.typed_upon is not None:
+                raise
+            log.exception("%s/%s: a text could not be typed", self.seat.spec.session, self.seat.role.name)
+            return self._refused("not-ready", f"nothing was typed: {type(err).__name__}: {err}")
         try:
             return held_back or self.submit()
         except TmuxError as err:

@@ -167,6 +167,27 @@ def test_a_program_that_ignores_enter_is_not_pressed_on_and_on(tmp_path: Path, u
     assert [each.fields["gate"] for each in evidence.looked(boot_s(), DRAFT, "")] == ["human-typing"]
 
 
+@pytest.mark.parametrize("pasted", [False, True])
+def test_a_mistake_of_ours_before_the_paste_is_a_refusal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pasted: bool
+) -> None:
+    """Nothing was typed for certain, so that the text is tried again; after the paste nobody knows."""
+    delivery = typed(tmp_path, IDLE)
+
+    def broken(*_: object) -> None:
+        raise RecursionError("too deep")
+
+    monkeypatch.setattr(Typed, "_preflight", (lambda _: None) if pasted else broken)
+    monkeypatch.setattr(Typed, "_guarded", broken)
+    if pasted:
+        with pytest.raises(RecursionError):
+            delivery.run()
+    else:
+        outcome = delivery.run()
+        assert (outcome.verdict, outcome.gate) == (Verdict.REFUSED, "not-ready")
+        assert outcome.evidence == "nothing was typed: RecursionError: too deep"
+
+
 def refusal(outcome: Outcome | None) -> str | None:
     assert outcome is not None
     return outcome.gate
