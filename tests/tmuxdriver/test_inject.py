@@ -174,7 +174,7 @@ def test_a_mistake_of_ours_before_the_paste_is_a_refusal(
     """Nothing was typed for certain, so that the text is tried again; after the paste nobody knows."""
     delivery = typed(tmp_path, IDLE)
 
-    def broken(*_: object) -> None:
+    def broken(*_: object, **__: object) -> None:
         raise RecursionError("too deep")
 
     monkeypatch.setattr(Typed, "_preflight", (lambda _: None) if pasted else broken)
