@@ -158,7 +158,10 @@ class TmuxDriver:
         with seat.lock:
             fresh.pending += seat.evidence.replaced("started anew")
         with self._lock:
-            self._seats[session, role] = fresh
+            if seat.ended:  # since then, so that the new agent has been ended, too, or is about to be
+                raise Unavailable(f"{session} was ended meanwhile")
+            if (session, role) in self._seats:
+                self._seats[session, role] = fresh
         return data
 
     def stop(self, session: str) -> None:

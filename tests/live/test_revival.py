@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
@@ -17,11 +18,11 @@ import pytest
 import yaml
 
 from matcore.engine.revival import RESUME_AFTER_S
-from matcore.errors import Unavailable
+from matcore.errors import OurMistake, Unavailable
 from tests.duo import Duo
 from tests.live.rig import READY, Rig
 from tests.waiting import wait_for
-from tmuxdriver import layout
+from tmuxdriver import layout, seatdata
 from tmuxdriver.panes import Identity
 from tmuxdriver.profile import shipped_folder
 from tmuxdriver.sessions import has_session
@@ -136,6 +137,26 @@ def test_an_end_in_the_middle_of_a_start_leaves_no_agent(
     assert not has_session(rig.tmux, "duo")
     pids = [int(record["pid"]) for record in rig.log("start")]
     wait_for(lambda: not any(psutil.pid_exists(pid) for pid in pids), 10, "no agent left")
+
+
+@pytest.mark.parametrize("ends", [True, False])
+def test_a_session_that_is_ended_right_after_a_start_is_watched_no_longer(
+    make_rig: Callable[..., Rig], monkeypatch: pytest.MonkeyPatch, ends: bool
+) -> None:
+    """Nor one that was forgotten: its agent is told of no more."""
+    rig = make_rig()
+    rig.up()
+    real = seatdata.of
+
+    def meanwhile(*args: Any, **about: Any) -> dict[str, object]:
+        (rig.driver.stop if ends else rig.driver.forget)("duo")
+        return real(*args, **about)
+
+    monkeypatch.setattr(seatdata, "of", meanwhile)
+    with pytest.raises(Unavailable, match="ended") if ends else contextlib.nullcontext():
+        rig.driver.restart("duo", "dev", resume=None)
+    with pytest.raises(OurMistake, match="never adopted"):
+        rig.driver.last_words("duo", "dev")
 
 
 def test_a_server_that_took_the_environment_with_it_is_left_to_mat_up(make_rig: Callable[..., Rig]) -> None:
