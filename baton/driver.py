@@ -20,7 +20,7 @@ from baton.mailbox import Mailbox
 from baton.record import BUSY, OUTPUT_BYTES, TURN_TIMEOUT_S, Job, Order, Served
 from baton.watch import Watch
 from matcore.engine.clock import boot_s
-from matcore.engine.driver import Outcome, SessionSpec, Sighting, Verdict, new_session
+from matcore.engine.driver import SET_ASIDE, Outcome, SessionSpec, Sighting, Verdict, new_session
 from matcore.engine.shaped import suggestion
 from matcore.errors import BadConfig, OurMistake, Unavailable
 from matcore.places import SessionPlaces, StatePlaces, state_dir
@@ -161,10 +161,14 @@ class BatonDriver:
             watched = list(self._watched.values())
         return [sighting for watch in watched for sighting in watch.look()]
 
-    def heard(self, session: str, role: str, hook: Mapping[str, object]) -> Sequence[Sighting]:  # noqa: ARG002
-        """Nothing: the worker's word that a turn began or ended only has the engine look sooner. What it sees then
+    def heard(self, session: str, role: str, hook: Mapping[str, object]) -> Sequence[Sighting]:
+        """What the worker has set aside. Its word that a turn ended only has the engine look sooner: what it sees then
         comes in one order, which two ways to see could not promise."""
-        return ()
+        data = hook.get("data")
+        if hook.get("event") != record.SET_ASIDE or not isinstance(data, Mapping):
+            return ()
+        fields = {"role": role, "name": data.get("name"), "reason": data.get("reason")}
+        return [Sighting(session, SET_ASIDE, fields, "the worker")]
 
     # -- delivering ------------------------------------------------------------------------------------------------
 

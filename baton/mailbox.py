@@ -19,6 +19,7 @@ import re
 import stat
 import time
 import uuid
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -55,8 +56,12 @@ class Claim:
 class Mailbox:
     """One role's. Any number of processes may put; one worker takes."""
 
-    def __init__(self, places: SessionPlaces, role: str) -> None:
+    def __init__(
+        self, places: SessionPlaces, role: str, on_aside: Callable[[str, str], None] = lambda _name, _reason: None
+    ) -> None:
+        """`on_aside` is told the name of each file that is set aside, and why."""
         self.role = role
+        self._on_aside = on_aside
         self.root = places.root / "mailbox" / role
         self.inbox = self.root / "inbox"
         self._done: dict[str, None] | None = None
@@ -145,6 +150,7 @@ class Mailbox:
         target = self.inbox / "aside" / f"{time.time_ns():020d}"
         with contextlib.suppress(OSError):
             if self._move(path, target):
+                self._on_aside(path.name, reason)
                 write_new(str(retention.reason_of(target)), f"{reason}\n".encode())
 
     def empty(self, reason: str) -> None:

@@ -43,13 +43,17 @@ class Notes:
                 return True
         return False
 
-    def tell(self, event: str) -> None:
+    def set_aside(self, name: str, reason: str) -> None:
+        """Have the supervisor put on record what was taken out of the mailbox."""
+        self.tell(record.SET_ASIDE, name=name, reason=reason)
+
+    def tell(self, event: str, **data: str) -> None:
         """Have the supervisor look now; should this get lost, it looks once a second anyway."""
         with contextlib.suppress(OSError):
             spoolfile.write(
                 self._job.state_spool,
                 {"session": self._job.session, "request": "hook", "role": self.role, "backend": "baton",
-                 "event": event, "boot_s": boot_s(), "data": {}},
+                 "event": event, "boot_s": boot_s(), "data": data},
             )  # fmt: skip
 
     def point_to(self, path: Path) -> None:

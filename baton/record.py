@@ -16,6 +16,8 @@ from matcore.engine import wholefile
 from matcore.places import SessionPlaces
 
 IDLE, BUSY = "idle", "busy"
+TURN_ENDED, SET_ASIDE = "turn-ended", "set-aside"
+"""What a worker says to the supervisor."""
 TURN_TIMEOUT_S = 3600.0
 OUTPUT_BYTES = 8 * 1024 * 1024
 

@@ -52,9 +52,9 @@ class Seat(threading.Thread):
         super().__init__(name=f"role {role}", daemon=True)
         self.places, self.job, self.role = places, job, role
         self.served: Served = job.roles[role]
-        self.mailbox = Mailbox(places, role)
         self.runtime: Headless = runtimes.load(self.served.backend, Path(job.workdir))
         self.notes = Notes(places, job, role)
+        self.mailbox = Mailbox(places, role, self.notes.set_aside)
         self._on_fault = on_fault
         self._news = threading.Event()
         self._closing = False
@@ -239,7 +239,7 @@ class Seat(threading.Thread):
             status=IDLE, pgid=None, born_s=None, last=last, agent_session=session, opened=opened,
             exhausted=self.state.exhausted + int(reading.error_class == CONTEXT_FULL),
         )  # fmt: skip
-        self.notes.tell("turn-ended")
+        self.notes.tell(record.TURN_ENDED)
         return last
 
     def _note_at_last(self, **changes: object) -> bool:

@@ -114,7 +114,7 @@ class FakeDriver:
 
     # what a test does
 
-    def see(self, session: str, name: str, role: str, **fields: object) -> None:
+    def see(self, session: str, name: str, role: str, /, **fields: object) -> None:
         """Something happens in a seat; the next look sees it."""
         if name.startswith("role."):
             seat = self.seats[session, role]

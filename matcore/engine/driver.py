@@ -44,7 +44,7 @@ class Outcome:
     entered_s: float | None = None
 
 
-AGENT_NAMED = "agent.named"
+AGENT_NAMED, SET_ASIDE = "agent.named", "file.set_aside"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +55,9 @@ class Sighting:
     `role.unknown`, `turn.ended`, `gate.raised`, `gate.cleared`, `human.acted`, `question.asked`,
     `question.answered`, `context.exhausted`), `fields` without `session`. `started` in `turn.ended` and `until` in
     `gate.raised` are boot times. `resumable` in `role.gone`: `restart` can take up its agent session from here, without
-    the environment of `mat up`. One name is no fact's: `AGENT_NAMED {role, agent_session}`, the agent session that a
-    seat turned out to be on, which is what `restart` is given later. `evidence` says what it was seen by (`hook`,
+    the environment of `mat up`. Two names are no fact's: `AGENT_NAMED {role, agent_session}`, the agent session that a
+    seat turned out to be on, which is what `restart` is given later, and `SET_ASIDE {role, name, reason}`, a file among
+    the role's that a driver could make nothing of. `evidence` says what it was seen by (`hook`,
     `title`, `screen`, `process`).
     """
 

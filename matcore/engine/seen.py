@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from matcore.engine import naming, revival, starting
+from matcore.engine import naming, revival, spool, starting
 from matcore.engine.book import Fact, Item
-from matcore.engine.driver import AGENT_NAMED, Sighting
+from matcore.engine.driver import AGENT_NAMED, SET_ASIDE, Sighting
 from matcore.rules import gates
 
 if TYPE_CHECKING:
@@ -40,6 +40,9 @@ class Seen:
             return
         if sighting.name == AGENT_NAMED:
             naming.on_session(session, role, fields.get("agent_session"))
+            return
+        if sighting.name == SET_ASIDE:
+            session.set_aside(role, spool.shown(str(fields.get("name"))), spool.shown(str(fields.get("reason"))))
             return
         self._in_journal_time(role, fields)
         if sighting.name in ("role.idle", "gate.cleared"):

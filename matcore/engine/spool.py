@@ -60,10 +60,10 @@ def take(folder: Path, owner_uid: int, *, session: str | None = None) -> Iterato
     try:
         if not all(_is_folder(place) for place in (folder, folder / "new")):
             _make_room(folder)
-            yield SetAside(_shown(folder.name), "the spool's folder was gone; it was made again")
+            yield SetAside(shown(folder.name), "the spool's folder was gone; it was made again")
         handle = os.open(folder / "new", os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
     except OSError as error:
-        yield from _fault(folder, _shown(folder.name), f"the spool can't be read ({error.strerror}): {folder}")
+        yield from _fault(folder, shown(folder.name), f"the spool can't be read ({error.strerror}): {folder}")
         return
     try:
         names = sorted(os.listdir(handle))  # noqa: PTH208 - by descriptor, so that it is the folder that was opened
@@ -91,16 +91,16 @@ def _one(folder: Path, handle: int, name: str, owner_uid: int, session: str | No
     except FileNotFoundError:
         return
     except OSError as error:
-        yield from _fault(path, _shown(name), f"it can't be read ({error.strerror})")
+        yield from _fault(path, shown(name), f"it can't be read ({error.strerror})")
         return
     except Unfit as unfit:
         reason = str(unfit)
         try:
             _move(folder, name, reason)
         except OSError as error:
-            yield from _fault(path, _shown(name), f"{reason}; and it can't be moved aside ({error.strerror})")
+            yield from _fault(path, shown(name), f"{reason}; and it can't be moved aside ({error.strerror})")
             return
-        yield SetAside(_shown(name), reason)
+        yield SetAside(shown(name), reason)
         return
     yield Item(str(record["id"]), name, record, path)
 
@@ -156,6 +156,7 @@ def _remove(path: Path) -> None:
         path.unlink(missing_ok=True)
 
 
-def _shown(name: str) -> str:
+def shown(name: str) -> str:
+    """What somebody else has named, on one line and of a bearable length."""
     plain = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in name)
     return plain if len(plain) <= SHOWN_CHARACTERS else f"{plain[:SHOWN_CHARACTERS]}…"

@@ -293,3 +293,16 @@ def test_a_folder_that_was_cleaned_away_is_served_again(rig: Rig) -> None:
     assert (first[0], second[0]) == ("fresh", "resume")
     assert first[1] == second[1]
     assert not [s for s in watcher.seen if s.name == "role.gone"]
+
+
+@pytest.mark.parametrize(
+    ("hook", "seen"),
+    [
+        ({"event": "turn-ended", "data": {}}, []),
+        ({"event": "set-aside", "data": None}, []),
+        ({"event": "set-aside", "data": {"name": "n", "reason": "r"}}, [{"role": "dev", "name": "n", "reason": "r"}]),
+    ],
+)
+def test_of_a_workers_words_only_what_it_set_aside_is_news(rig: Rig, hook: dict[str, object], seen: object) -> None:
+    """The end of a turn is seen by its record."""
+    assert [sighting.fields for sighting in rig.driver.heard("duo", "dev", hook)] == seen

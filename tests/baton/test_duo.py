@@ -262,6 +262,26 @@ def test_a_message_written_with_jq_is_the_humans(make: Callable[..., HeadlessDuo
     assert done.stdout == f"human {sent['id']} c1\n"
 
 
+def test_what_is_set_aside_in_a_mailbox_is_seen_in_status(make: Callable[..., HeadlessDuo]) -> None:
+    """With its name and reason on record, once each, whatever they are."""
+    duo = make(window=600)
+    duo.role("dev", {"default": ONLY_SAYS})
+    duo.role("review", {"default": ONLY_SAYS})
+    duo.up()
+    duo.wait("role.idle", 30, role="review")
+    pending = duo.places.root / "mailbox" / "review" / "inbox" / "pending"
+    for name in ("half.json", "two\nlines"):
+        (pending / name).write_text('{"schema": "baton.mess', encoding="utf-8")
+    wait_for(lambda: len(duo.entries("engine.set_aside")) == 2, 20, "both on record")
+    told = [entry.data for entry in duo.entries("engine.set_aside")]
+    assert {str(each["name"]) for each in told} == {"half.json", "two\N{REPLACEMENT CHARACTER}lines"}
+    assert {each["role"] for each in told} == {"review"}
+    assert all("it is no baton.message/v1" in str(each["reason"]) for each in told)
+    (shown,) = json.loads(duo.mat("status", "duo", "--json").stdout)["sessions"]
+    assert shown["set_aside"] == len(told)
+    assert "set aside" in duo.mat("status", "duo").stdout
+
+
 def test_attach_status_and_down(duo: HeadlessDuo) -> None:
     """`mat attach` follows the logs, `mat status` knows the roles, `mat down` leaves no process."""
     duo.up()
