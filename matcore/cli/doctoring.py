@@ -161,7 +161,7 @@ def _program(known: Profile, program: str, *, wanted: bool) -> Check:
     version = _VERSION.search(said or "")
     if said is None or version is None:
         return Check(known.name, "warning", f"{path} gives no version", f"run {program} --version by hand")
-    if known.recorded and version[0] not in known.recorded and version[0] != known.recorded:
+    if known.recorded and version[0] not in _VERSION.findall(known.recorded):
         return Check(
             known.name, "warning", f"{version[0]}; its profile was recorded with {known.recorded}",
             "it mostly works; if `mat status` says unknown for long, record its screens: mat record",

@@ -15,6 +15,7 @@ from matcore.engine import heartbeat
 from matcore.places import StatePlaces
 from tests.matcore.cli.conftest import Mat, Tell
 from tests.matcore.cli.told import supervised
+from tmuxdriver.profile import load
 
 README = Path(__file__).parents[3] / "README.md"
 
@@ -227,6 +228,15 @@ def test_programs_that_a_duo_yaml_names_must_be_there(mat: Mat, programs: Path) 
     assert found(mat, "codex")["state"] == "warning"
     assert "99.9.9" in found(mat, "codex")["said"]
     assert mat("doctor")[0] == 1
+
+
+@pytest.mark.parametrize(("cut", "state"), [(slice(None), "ok"), (slice(-1), "warning"), (slice(1, None), "warning")])
+def test_a_piece_of_a_version_is_another_version(mat: Mat, programs: Path, cut: slice, state: str) -> None:
+    """As 0.17 is another one than 0.171.0."""
+    recorded = load("codex").recorded
+    assert len(recorded) > len("0.171")
+    install(programs, "codex", f"codex-cli {recorded[cut].strip('.')}")
+    assert found(mat, "codex")["state"] == state
 
 
 @pytest.mark.usefixtures("programs")
