@@ -18,6 +18,7 @@ import pytest
 
 from baton import lock, record
 from matcore.places import SessionPlaces
+from tests import demostory
 from tests.duo import MAT, Duo
 from tests.waiting import wait_for
 
@@ -296,8 +297,12 @@ def test_attach_status_and_down(duo: HeadlessDuo) -> None:
     second = duo.mat("worker", "duo", check=False)
     assert second.returncode == 3, "somebody serves it"
     assert duo.mat("worker", "nobody", check=False).returncode == 1
-    status = json.loads(duo.mat("status", "duo", "--json").stdout.splitlines()[0])
-    assert "duo" in json.dumps(status)
+    (shown,) = json.loads(duo.mat("status", "duo", "--json").stdout)["sessions"]
+    assert (shown["session"], shown["state"]) == ("duo", "watched")
+    seats = [(role, "scripted", record.read_state(duo.places, role).seat) for role in ("dev", "review")]
+    assert [(role["role"], role["backend"], role["agent_session"]) for role in shown["roles"]] == seats
+    assert [role["status"] for role in shown["roles"] if role["status"] not in ("busy", "idle")] == []
+    assert {role["evidence"] for role in shown["roles"]} <= {"turn record", "submitted"}
     duo.mat("down", "duo", "--now")
     wait_for(lambda: not duo.processes(), 20, "no process left")
     assert duo.entries("engine.down")
@@ -342,18 +347,9 @@ def test_the_demonstration_needs_no_tmux(path: str) -> None:
         [*MAT, "demo", "--driver", "baton", "--json"], env=env, capture_output=True, text=True, timeout=150, check=False
     )
     assert done.returncode == 0, done.stderr
-    entries = [json.loads(line) for line in done.stdout.splitlines()]
-    told = [
-        entry
-        for entry in entries
-        if (entry.get("event") or entry.get("fact") or entry.get("name"))
-        in ("relay.sent", "final_check", "nudge", "episode.opened", "episode.closed", "cycle.completed", "goal.wrapup")
-    ]
-    story = [entry.get("event") or entry.get("fact") or entry.get("name") for entry in told]
-    assert story == [
-        "relay.sent", "relay.sent", "final_check", "episode.opened", "nudge", "relay.sent", "episode.closed",
-        "cycle.completed", "goal.wrapup",
-    ]  # fmt: skip
+    told = demostory.entries(done.stdout)
+    assert demostory.story(told) == demostory.STORY
+    assert demostory.wakes(told) == demostory.WAKES
 
 
 def _lives(process: psutil.Process) -> bool:

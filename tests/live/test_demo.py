@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import subprocess
@@ -14,6 +13,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from tests import demostory
 from tests.waiting import wait_for
 
 MAT = str(Path(sys.executable).parent / "mat")
@@ -53,10 +53,9 @@ def test_the_story_as_json_and_nothing_else_on_stdout(ground: Path) -> None:
     """It works, stalls, is nudged, recovers and completes; each line of stdout is one entry of the journal."""
     out, err = (process := demo(ground, "--json")).communicate(timeout=WITHIN_S)
     assert process.returncode == 0, err
-    entries = [json.loads(line) for line in out.splitlines()]
-    events = [entry["event"] for entry in entries if "event" in entry]
-    assert events.index("episode.opened") < events.index("nudge") < events.index("episode.closed")
-    assert any(entry.get("fact") == "cycle.completed" for entry in entries)
+    entries = demostory.entries(out)
+    assert demostory.story(entries) == demostory.STORY
+    assert demostory.wakes(entries) == demostory.WAKES
     assert [entry["seq"] for entry in entries] == list(range(1, len(entries) + 1))
 
 
