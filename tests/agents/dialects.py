@@ -74,6 +74,8 @@ def shell_call(tools: Mapping[str, Mapping[str, Any]], reply: Reply) -> Call | N
         arguments.setdefault(required, fill.get(properties.get(required, {}).get("type"), "scripted call"))
     if reply.outside and "sandbox_permissions" in properties:
         arguments |= {"sandbox_permissions": "require_escalated", "justification": "scripted: may I?"}
+    if reply.background and "run_in_background" in properties:
+        arguments["run_in_background"] = True
     return Call(name, arguments)
 
 

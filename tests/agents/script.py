@@ -7,7 +7,7 @@ A reply script is a JSON or YAML file with a list of rules, tried in order; the 
       system: '(?P<role>review)'      # searched in the system prompt
       times: 1                        # how often the rule may answer at all
       say: Looking at {{1}}.
-      run: send-relay dev REVIEW.md   # a call of the agent's shell tool
+      run: send-relay dev REVIEW.md   # a call of the agent's shell tool, in its background with `background: true`
     - result: '^sent (?P<id>r-\\d+)'   # searched in the last tool result after that message
       say: '{{id}} is on its way.'
 
@@ -66,6 +66,7 @@ class Reply:
     gap_s: float = 0.0
     run: str | None = None
     outside: bool = False
+    background: bool = False
     status: int = 200
     cut: bool = False
     tokens: int = 1000
@@ -82,6 +83,7 @@ class Rule:
     times: int | None = None
     say: str = ""
     run: str | None = None
+    background: bool = False
     wait_s: float = 0.0
     over_s: float = 0.0
     status: int = 200
@@ -116,6 +118,7 @@ class Rule:
             wait_s=self.wait_s,
             gap_s=self.over_s / len(text) if text else 0.0,
             run=None if self.run is None else fill(self.run),
+            background=self.background,
             status=self.status,
             cut=self.cut,
             tokens=self.tokens,

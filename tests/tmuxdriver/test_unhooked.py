@@ -26,8 +26,9 @@ ENDS = {
         "launched-after-error", "launched-after-interrupt",
     ],
     "opencode": [
-        "after-text", "launched-after-compact", "launched-after-interrupt", "launched-after-quote",
-        "launched-after-tool", "launched-resumed", "launched-shell-empty", "paste-4KB", "tool-default",
+        "after-text", "draft-scrolled", "launched-after-compact", "launched-after-interrupt", "launched-after-quote",
+        "launched-after-tool", "launched-resumed", "launched-shell-empty", "narrow-draft", "paste-4KB", "resized",
+        "scrolled-long", "tool-default", "wide", "wide-draft",
     ],
 }  # fmt: skip
 """The states of the corpus that are such an end."""
