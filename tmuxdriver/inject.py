@@ -61,6 +61,8 @@ class Delivery:
     steps: list[str] = field(default_factory=list)
     entered_s: float | None = None
     submission: Submission | None = None
+    left: Left | None = None
+    """The text is this one, which was typed before and must be ours to submit at every look."""
     touched: str = ""
     """When somebody last pressed a key at the session, as the look that we act upon saw it."""
     typed_upon: str | None = None
@@ -179,7 +181,7 @@ class Delivery:
         to.
         """
         self.steps.append("our own text was left in the composer")
-        before = replace(self, text=left.text)
+        before = replace(self, text=left.text, left=left)
         try:
             outcome = before.submit()
         finally:
@@ -326,6 +328,8 @@ class Delivery:
         return seen is not None and self._shows_it(seen[1])
 
     def _shows_it(self, screen: Screen) -> bool:
+        if self.left is not None:
+            return screen.state != "dialog" and self.left.stands_in(screen, self.touched)
         return screen.state != "dialog" and holds(screen.typed, self.text, self.seat.profile.composer.pasted)
 
     def _enter(self, end_s: float) -> bool:

@@ -188,6 +188,30 @@ def test_a_mistake_of_ours_before_the_paste_is_a_refusal(
         assert outcome.evidence == "nothing was typed: RecursionError: too deep"
 
 
+class Pressed(Typed):
+    """A delivery during which a person presses a key."""
+
+    def _look(self, *, twice: bool = False, tell: bool = False) -> tuple[Pane, Screen] | None:
+        self.touched = "101"
+        return super()._look(twice=twice, tell=tell)
+
+
+@pytest.mark.field_case("People")
+def test_a_key_that_is_pressed_while_a_left_paste_is_submitted_makes_it_a_draft(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What counts the same a moment later may be a person's."""
+    monkeypatch.setattr(inject, "APPEARS_S", 0.05)
+    marker = Screen("idle", None, "draft", (), "screen: composer", typed="[Pasted text #2 +1 lines]")
+    seat = typed(tmp_path, marker).seat
+    delivery = Pressed(Tmux("none"), seat, PANE.identity, "another", Attention(), touched="100", shown=marker)
+    seat.evidence.unsent = Left("a\nthought", seat.profile.composer.pasted, "100")
+    assert refusal(delivery._held_back(marker)) == "not-ready"
+    delivery._look()
+    assert refusal(delivery._held_back(marker)) == "human-typing"
+    assert delivery.acts == []
+
+
 def refusal(outcome: Outcome | None) -> str | None:
     assert outcome is not None
     return outcome.gate
