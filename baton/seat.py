@@ -11,7 +11,6 @@ import logging
 import os
 import threading
 import time
-from collections import deque
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -26,10 +25,11 @@ from baton.record import BUSY, IDLE, Job, Last, Order, Served, State
 from baton.runtimes import CONTEXT_FULL, CRASH, OTHER, SESSION_LOST, TIMEOUT, Headless
 from baton.steps import Step
 from baton.turn import Ran, Turn
+from baton.words import Faults, Words
 from matcore.engine import byhand
 from matcore.engine.clock import boot_s
 from matcore.engine.driver import new_session
-from matcore.errors import MatError, Unavailable
+from matcore.errors import MatError
 from matcore.places import SessionPlaces
 from matcore.words import messages
 
@@ -38,7 +38,6 @@ SWEEP_S = 2.0
 TIDY_S = 600.0
 _MAILBOX = "the mailbox"
 _NOT_MOVED = "a message that is over can't be moved to done"
-_WAITS = "a message by hand waits, it can't be passed on now"
 
 
 class Seat(threading.Thread):
@@ -60,10 +59,9 @@ class Seat(threading.Thread):
         self._closing = False
         self._turn: Turn | None = None
         self._lock = threading.Lock()
-        self._words: deque[Claim] = deque()
-        self._words_from_s = 0.0
         self._tidy_from_s = 0.0
-        self._faults: dict[str, str] = {}
+        self._faults = Faults(role)
+        self._words = Words(self.mailbox, self._say, self._finish, self._faults)
         self._has_taken_over = False
 
     @property
@@ -98,16 +96,16 @@ class Seat(threading.Thread):
                 self._take_over()
                 self._has_taken_over = True
             self._follow_order()
-            self._pass_on()
+            self._words.pass_on(SWEEP_S)
             claim = self.mailbox.claim()
             if claim is not None:
                 steps.reached(Step.CLAIMED)
                 self._serve(claim)
             self._tidy()
         except OSError as error:
-            self._complain(_MAILBOX, error)
+            self._faults.say(_MAILBOX, error)
             return False
-        self._faults.pop(_MAILBOX, None)
+        self._faults.is_over(_MAILBOX)
         return claim is not None
 
     def _tidy(self) -> None:
@@ -148,8 +146,8 @@ class Seat(threading.Thread):
         if self._closing:
             return
         if not claim.ours:
-            self._words.append(claim)
-            self._pass_on()
+            self._words.add(claim)
+            self._words.pass_on(SWEEP_S)
         elif self._run_turns(claim):
             self._finish(claim)
 
@@ -162,43 +160,13 @@ class Seat(threading.Thread):
         try:
             self.mailbox.finish(claim)
         except OSError as error:
-            self._complain(_NOT_MOVED, error)
+            self._faults.say(_NOT_MOVED, error)
         else:
-            self._faults.pop(_NOT_MOVED, None)
-
-    def _pass_on(self) -> None:
-        """What somebody put here by hand is the human's word, whatever it says of itself.
-
-        What can never be passed on is set aside; what can't be now stays claimed, and so does what came after it. It
-        is tried again at the next sweep, while turns go on.
-        """
-        while self._words and not self._closing and time.monotonic() >= self._words_from_s:
-            claim = self._words[0]
-            try:
-                if not self.mailbox.is_done(claim):
-                    self._say(claim)
-            except (Unavailable, OSError) as error:
-                self._words_from_s = time.monotonic() + SWEEP_S
-                self._complain(_WAITS, error)
-                return
-            except MatError as error:
-                log.warning("%s: a message by hand is set aside: %s", self.role, error)
-                self.mailbox.set_aside(claim, str(error))
-            else:
-                self._faults.pop(_WAITS, None)
-                self._finish(claim)
-            self._words.popleft()
+            self._faults.is_over(_NOT_MOVED)
 
     def _say(self, claim: Claim) -> None:
         spool = Path(self.job.state_spool)
         byhand.relay(self.places, spool, self.role, claim.envelope.body, again=not claim.again)
-
-    def _complain(self, what: str, error: Exception) -> None:
-        """A fault that goes on is said once."""
-        why = (error.strerror if isinstance(error, OSError) else None) or str(error)
-        if self._faults.get(what) != why:
-            self._faults[what] = why
-            log.warning("%s: %s: %s", self.role, what, error)
 
     def _run_turns(self, claim: Claim) -> bool:
         """One turn, and a second one where the first found its agent session gone: to all others these are one, busy
