@@ -37,7 +37,7 @@ def test_a_turn_that_ends_leaves_nothing_in_a_session_of_its_own(rig: Rig) -> No
 
 def test_a_turn_that_takes_too_long_is_ended_with_all_that_it_has_started(rig: Rig) -> None:
     """Also with what has left its group."""
-    rig.driver = type(rig.driver)({"turn_timeout": 1.5})
+    rig.driver = type(rig.driver)({"turn_timeout": 3})
     begin(rig, "STRAY SLEEP")
     wait_for(lambda: strays(rig), what="the stray")
     rig.settle()
