@@ -49,8 +49,8 @@ def counts(marker: str, text: str) -> bool | None:
 def holds(typed: str, text: str, pasted: str | None) -> bool:
     """Whether a composer that was empty before provably holds `text`, whole and alone, now.
 
-    As it was typed, or as one collapsed paste that counts as much, or (in a composer that scrolls) as a long piece of it. In a small pane
-    there is no room for a long one: its end, where the cursor stands, is enough.
+    As it was typed, or as one collapsed paste that counts as much, or (in a composer that scrolls) as a long piece of
+    it. In a small pane there is no room for a long one: its end, where the cursor stands, is enough.
     """
     shown, wanted = squeeze(typed), squeeze(text)
     if shown == wanted:
