@@ -107,12 +107,13 @@ def main(argv: Sequence[str]) -> int:
     session, turns, *roles = [word for word in argv if word != FOLLOW]
     follower = Follower(Path(turns), roles)
     goes_on = FOLLOW in argv or sys.stdout.isatty()
+    ending = Ending(StatePlaces(state_dir()).journal(session))  # before anything is shown: the session may end then
     try:
         shown = _show(follower)
         if not shown and not goes_on:
             sys.stderr.write("no turn has begun yet\n")
         if goes_on:
-            _until_the_end(follower, Ending(StatePlaces(state_dir()).journal(session)))
+            _until_the_end(follower, ending)
             sys.stderr.write(f"{session} has ended; its journal stays: mat log {session}\n")
     except (KeyboardInterrupt, BrokenPipeError):
         pass

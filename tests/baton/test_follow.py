@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from baton.follow import Follower
+from baton.follow import Follower, main
 from matcore.places import StatePlaces
 from tests.matcore.cli.told import Told
 
@@ -112,3 +112,28 @@ def test_it_ends_with_its_session(
         assert program.wait(10) == 0
         assert program.stderr is not None
         assert program.stderr.read() == "duo has ended; its journal stays: mat log duo\n"
+
+
+def test_a_session_that_is_put_aside_as_it_begins_has_ended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The next one of that name is another one, also where it came before the first line was read."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    state = StatePlaces(tmp_path / "state" / "mat")
+    Told(state, "duo").ended().close()
+    shown: list[int] = []
+
+    def show(_follower: Follower) -> bool:
+        shown.append(1)
+        if len(shown) == 1:
+            state.session("duo").rename(state.session("duo@1"))
+            Told(state, "duo").close()
+        if len(shown) > 20:
+            raise KeyboardInterrupt
+        return True
+
+    monkeypatch.setattr("baton.follow._show", show)
+    monkeypatch.setattr("baton.follow.LOOK_S", 0.01)
+    monkeypatch.setattr("baton.follow.END_LOOK_S", 0.0)
+    assert main(["--follow", "duo", str(tmp_path), "dev"]) == 0
+    assert capsys.readouterr().err == "duo has ended; its journal stays: mat log duo\n"
