@@ -229,9 +229,7 @@ def main(argv: Sequence[str]) -> None:
         except AssertionError:
             sys.stderr.write(terminal.screen())
             raise
-    index = out / "INDEX.tsv"
-    kept = [line for line in index.read_text(encoding="utf-8").splitlines() if "\tlaunched-" not in line]
-    index.write_text("\n".join((*kept, *record.lines)) + "\n", encoding="utf-8")
+    record.index()
     shutil.rmtree(ROOT)
 
 

@@ -65,6 +65,13 @@ class Recorder:
         said = " ".join(f"{name}={value}" for name, value in variables.items())
         self.lines.append("\t".join((self.program, self.version, state, size, how, said)))
 
+    def index(self) -> None:
+        """Put what was recorded into INDEX.tsv, in place of what was recorded of these states before."""
+        index = self.out / "INDEX.tsv"
+        made = {line.split("\t")[2] for line in self.lines}
+        kept = [line for line in index.read_text(encoding="utf-8").splitlines() if line.split("\t")[2] not in made]
+        index.write_text("\n".join((*kept, *self.lines)) + "\n", encoding="utf-8")
+
     def settled(self, state: str, how: str) -> None:
         """Save the screen once nothing moves on it any more."""
         seen: list[str] = []

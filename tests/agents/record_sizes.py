@@ -115,10 +115,7 @@ def main(argv: Sequence[str]) -> None:
         except AssertionError:
             sys.stderr.write(terminal.screen())
             raise
-    index = out / "INDEX.tsv"
-    made = {line.split("\t")[2] for line in record.lines}
-    kept = [line for line in index.read_text(encoding="utf-8").splitlines() if line.split("\t")[2] not in made]
-    index.write_text("\n".join((*kept, *record.lines)) + "\n", encoding="utf-8")
+    record.index()
     shutil.rmtree(ROOT)
 
 
